@@ -1,0 +1,455 @@
+"""The rules of a dialog: `decide` what a command leads to, `evolve` the state by what happened.
+
+Pure: standard library only, no clock, no randomness, no I/O; time and ids are arguments.
+The state of a dialog is the fold of its events, `fold(events)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import assert_never
+
+from dialogs.events import (
+    Away,
+    Ended,
+    Event,
+    Meta,
+    Opened,
+    Part,
+    Returned,
+    Said,
+    SeatLost,
+    SeatTaken,
+    Settlement,
+)
+from dialogs.limits import BadText, clean_text
+from dialogs.rules import Outcome, Phase, Release, Role, Rules, SeatEnd
+
+
+# --- State ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """One person's hold on the dialog, as far as the events say.
+
+    `away_seq` is the event that started the running grace period, `here_seq` the event since
+    which the person counts as present. `gone` seats never come back.
+    """
+
+    role: Role
+    arrival_id: str
+    worker_id: str
+    sent: int = 0
+    gone: bool = False
+    away_seq: int | None = None
+    away_at: float | None = None
+    here_seq: int = 1
+    settlement: Settlement | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A stored message with its place in the order of all events."""
+
+    seq: int
+    said: Said
+
+
+@dataclass(frozen=True, slots=True)
+class DialogState:
+    """The fold of a dialog's events. `seq` counts all events, not only messages, from 1."""
+
+    dialog_id: str
+    seq: int
+    phase: Phase
+    rules: Rules
+    item_id: str
+    place: int
+    opened_at: float
+    seats: Mapping[Role, Seat]
+    messages: tuple[Message, ...] = ()
+    keys: Mapping[tuple[Role, str], int] = field(default_factory=dict)
+    turn_seq: int = 1
+    rounds_paired: int = 0
+    outcome: Outcome | None = None
+    ended_at: float | None = None
+
+    @property
+    def turn(self) -> Role | None:
+        """Whose message is awaited, if anyone's."""
+        match self.phase:
+            case Phase.PAIRED:
+                return self.rules.kind.role_at(len(self.messages))
+            case Phase.SOLO:
+                return self.remaining.role
+            case Phase.ENDED:
+                return None
+            case _:
+                assert_never(self.phase)
+
+    @property
+    def remaining(self) -> Seat:
+        """The one seat still held in `solo`."""
+        (seat,) = (s for s in self.seats.values() if not s.gone)
+        return seat
+
+    @property
+    def round(self) -> int:
+        """The current round, from 1 to `rules.rounds`."""
+        match self.phase:
+            case Phase.SOLO:
+                done = self.remaining.sent
+            case Phase.PAIRED | Phase.ENDED:
+                done = len(self.messages) // len(self.rules.kind.turns)
+            case _:
+                assert_never(self.phase)
+        return min(done + 1, self.rules.rounds)
+
+    def done(self, seat: Seat) -> bool:
+        """Whether the person has given all that was asked: such a seat is never lost."""
+        return seat.sent >= self.rules.rounds
+
+    def seat_of(self, arrival_id: str) -> Seat | None:
+        return next((s for s in self.seats.values() if s.arrival_id == arrival_id), None)
+
+    def may_pair_again(self, role: Role) -> bool:
+        """Whether this survivor may go back to the lobby instead of finishing alone."""
+        return (
+            self.phase is Phase.SOLO
+            and not self.seats[role].gone
+            and self.rounds_paired < self.rules.pair_again_below
+        )
+
+
+# --- Commands ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    role: Role
+    key: str
+    parts: tuple[Part, ...]
+    meta: Meta = field(default_factory=Meta)
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """The person's page answers again."""
+
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class PairAgain:
+    role: Role
+
+
+class DeadlineKind(StrEnum):
+    """What a deadline of a dialog is about."""
+
+    PRESENCE = "presence"
+    GRACE = "grace"
+    TURN = "turn"
+    LIMIT = "limit"
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A moment at which the rules must be asked again, `delay_s` after event `seq`.
+
+    It names what armed it; when that is no longer how things stand, firing changes nothing.
+    """
+
+    kind: DeadlineKind
+    role: Role | None
+    seq: int
+    delay_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Expire:
+    """A deadline has fired."""
+
+    kind: DeadlineKind
+    role: Role | None
+    seq: int
+
+
+Command = Say | Leave | Return | PairAgain | Expire
+
+
+# --- Answers -------------------------------------------------------------------------------
+
+
+class RefusalCode(StrEnum):
+    """Why a command was refused; the page has a text for each."""
+
+    NOT_YOUR_TURN = "not_your_turn"
+    BAD_TEXT = "bad_text"
+    SEAT_LOST = "seat_lost"
+    DIALOG_ENDED = "dialog_ended"
+    ALL_SENT = "all_sent"
+    NOT_ALONE = "not_alone"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Nothing happened, and why; `text` may be shown to the worker."""
+
+    code: RefusalCode
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The message with this key is already stored, as event `seq`."""
+
+    seq: int
+
+
+Answer = tuple[Event, ...] | Refusal | Known
+
+
+# --- Decide --------------------------------------------------------------------------------
+
+
+def open_dialog(
+    rules: Rules, item_id: str, place: int, seats: tuple[SeatTaken, ...], now: float
+) -> Opened:
+    """The first event of a dialog. The seats must be exactly the protocol's roles."""
+    if sorted(s.role for s in seats) != sorted(rules.kind.turns):
+        raise ValueError(f"the seats {seats} are not the roles {rules.kind.turns}")
+    return Opened(now, rules, item_id, place, seats)
+
+
+def decide(state: DialogState, command: Command, now: float) -> Answer:
+    """What `command` leads to in `state`: the events to store, a refusal, or a known message.
+
+    No events, `()`, means that there is nothing to do: the command is stale or repeated.
+    """
+    match command:
+        case Say():
+            return _say(state, command, now)
+        case Leave(role):
+            return _leave(state, role, now)
+        case Return(role):
+            seat = state.seats[role]
+            back = state.phase is not Phase.ENDED and not seat.gone and seat.away_seq is not None
+            return (Returned(now, role),) if back else ()
+        case PairAgain(role):
+            return _pair_again(state, role, now)
+        case Expire():
+            return _expire(state, command, now)
+        case _:
+            assert_never(command)
+
+
+def _say(state: DialogState, say: Say, now: float) -> Answer:
+    if (seq := state.keys.get((say.role, say.key))) is not None:
+        return Known(seq)
+    seat = state.seats[say.role]
+    if seat.gone:
+        return Refusal(RefusalCode.SEAT_LOST, "Your part in this dialog is over.")
+    if state.phase is Phase.ENDED:
+        return Refusal(RefusalCode.DIALOG_ENDED, "This dialog has ended.")
+    if state.done(seat):
+        return Refusal(RefusalCode.ALL_SENT, "You have sent all your messages. Thank you!")
+    if state.turn is not say.role:
+        return Refusal(RefusalCode.NOT_YOUR_TURN, "Please wait: it is your partner's turn.")
+    try:
+        parts = tuple(Part(clean_text(part.text)) for part in say.parts)
+    except BadText as bad:
+        return Refusal(RefusalCode.BAD_TEXT, str(bad))
+    said = Said(now, say.role, say.key, state.round, parts, say.meta)
+    if state.phase is Phase.SOLO and seat.sent + 1 == state.rules.rounds:
+        return said, _end(state, Outcome.SOLO, {say.role: Release.FINISHED_ALONE}, now)
+    if state.phase is Phase.PAIRED and len(state.messages) + 1 == state.rules.messages:
+        releases = dict.fromkeys(state.seats, Release.COMPLETED)
+        return said, _end(state, Outcome.COMPLETE, releases, now)
+    return (said,)
+
+
+def _leave(state: DialogState, role: Role, now: float) -> Answer:
+    seat = state.seats[role]
+    if seat.gone or state.phase is Phase.ENDED:
+        return ()
+    if state.done(seat):
+        return Refusal(
+            RefusalCode.ALL_SENT,
+            "You have sent all your messages and will be paid in full. "
+            "You may close this page; nothing is lost.",
+        )
+    return _lose(state, role, SeatEnd.LEAVE, now)
+
+
+def _pair_again(state: DialogState, role: Role, now: float) -> Answer:
+    if not state.may_pair_again(role):
+        return Refusal(
+            RefusalCode.NOT_ALONE, "A new partner is possible only early, after yours has left."
+        )
+    waiting = (state.seats[role].arrival_id,)
+    return (Ended(now, Outcome.ABANDONED, (), waiting),)
+
+
+def _expire(state: DialogState, expired: Expire, now: float) -> tuple[Event, ...]:
+    armed = any(
+        (d.kind, d.role, d.seq) == (expired.kind, expired.role, expired.seq)
+        for d in deadlines(state)
+    )
+    if not armed:
+        return ()
+    match expired.kind:
+        case DeadlineKind.PRESENCE:
+            return (Away(now, _role(expired)),)
+        case DeadlineKind.GRACE:
+            return _lose(state, _role(expired), SeatEnd.GRACE, now)
+        case DeadlineKind.TURN:
+            return _lose(state, _role(expired), SeatEnd.TURN, now)
+        case DeadlineKind.LIMIT:
+            return (_end_by_limit(state, now),)
+        case _:
+            assert_never(expired.kind)
+
+
+def _role(expired: Expire) -> Role:
+    assert expired.role is not None, "only the dialog's own limit has no role"
+    return expired.role
+
+
+def _end_by_limit(state: DialogState, now: float) -> Ended:
+    """Who is there when the hard limit falls has done nothing wrong and is paid in full."""
+    releases = {
+        seat.role: Release.LEFT
+        if seat.away_seq is not None and not state.done(seat)
+        else Release.ENDED_BY_TEAM
+        for seat in state.seats.values()
+        if not seat.gone
+    }
+    return _end(state, Outcome.ABANDONED, releases, now)
+
+
+def _lose(state: DialogState, role: Role, why: SeatEnd, now: float) -> tuple[Event, ...]:
+    """The seat of `role` is lost; the other person goes on alone, or the dialog ends."""
+    settlement = _settle(state, role, Release.LEFT)
+    others = [s for s in state.seats.values() if s.role is not role and not s.gone]
+    if any(not state.done(s) for s in others):
+        return (SeatLost(now, role, why, Phase.SOLO, settlement),)
+    lost = SeatLost(now, role, why, Phase.ENDED, settlement)
+    outcome = Outcome.SOLO if others else Outcome.ABANDONED
+    return lost, _end(state, outcome, {s.role: Release.FINISHED_ALONE for s in others}, now)
+
+
+def _end(
+    state: DialogState, outcome: Outcome, releases: Mapping[Role, Release], now: float
+) -> Ended:
+    return Ended(now, outcome, tuple(_settle(state, r, how) for r, how in releases.items()))
+
+
+def _settle(state: DialogState, role: Role, release: Release) -> Settlement:
+    cents = state.rules.pay.for_release(release)
+    return Settlement(state.seats[role].arrival_id, release, cents)
+
+
+# --- Evolve --------------------------------------------------------------------------------
+
+
+def begin(dialog_id: str, opened: Opened) -> DialogState:
+    """The state after a dialog's first event."""
+    seats = {s.role: Seat(s.role, s.arrival_id, s.worker_id) for s in opened.seats}
+    return DialogState(
+        dialog_id, 1, Phase.PAIRED, opened.rules, opened.item_id, opened.place, opened.at, seats
+    )
+
+
+def evolve(state: DialogState, event: Event) -> DialogState:
+    """The state after `event`, which must be the one numbered `state.seq + 1`."""
+    seq = state.seq + 1
+    match event:
+        case Opened():
+            raise ValueError(f"dialog {state.dialog_id} was opened twice")
+        case Said(role=role, key=key):
+            seat = state.seats[role]
+            messages = (*state.messages, Message(seq, event))
+            paired = state.phase is Phase.PAIRED
+            return replace(
+                state,
+                seq=seq,
+                messages=messages,
+                keys={**state.keys, (role, key): seq},
+                seats=_with(state, replace(seat, sent=seat.sent + 1)),
+                turn_seq=seq,
+                rounds_paired=len(messages) // len(state.rules.kind.turns)
+                if paired
+                else state.rounds_paired,
+            )
+        case Away(at=at, role=role):
+            seat = replace(state.seats[role], away_seq=seq, away_at=at)
+            return replace(state, seq=seq, seats=_with(state, seat))
+        case Returned(role=role):
+            seat = replace(state.seats[role], away_seq=None, away_at=None, here_seq=seq)
+            # Who comes back to an open turn gets the whole limit again.
+            turn_seq = seq if state.turn is role else state.turn_seq
+            return replace(state, seq=seq, seats=_with(state, seat), turn_seq=turn_seq)
+        case SeatLost(role=role, phase=phase, settlement=settlement):
+            seat = replace(state.seats[role], gone=True, settlement=settlement)
+            return replace(
+                state, seq=seq, phase=phase, seats=_with(state, seat), turn_seq=seq
+            )
+        case Ended(at=at, outcome=outcome, settlements=settlements):
+            owed = {s.arrival_id: s for s in settlements}
+            seats = {
+                role: replace(seat, settlement=owed.get(seat.arrival_id, seat.settlement))
+                for role, seat in state.seats.items()
+            }
+            return replace(
+                state, seq=seq, phase=Phase.ENDED, outcome=outcome, ended_at=at, seats=seats
+            )
+        case _:
+            assert_never(event)
+
+
+def _with(state: DialogState, seat: Seat) -> dict[Role, Seat]:
+    return {**state.seats, seat.role: seat}
+
+
+def fold(dialog_id: str, events: Iterable[Event]) -> DialogState:
+    """The state after all of `events`, in order from the first."""
+    stream = iter(events)
+    opened = next(stream)
+    if not isinstance(opened, Opened):
+        raise ValueError(f"dialog {dialog_id} does not begin with its opening")
+    state = begin(dialog_id, opened)
+    for event in stream:
+        state = evolve(state, event)
+    return state
+
+
+# --- Deadlines -----------------------------------------------------------------------------
+
+PRESENCE_S = 30.0
+"""How long a page may be silent, in seconds, before its person counts as away."""
+
+
+def deadlines(state: DialogState) -> tuple[Deadline, ...]:
+    """Every deadline that must be armed in this state. There is always one until the end."""
+    if state.phase is Phase.ENDED:
+        return ()
+    rules = state.rules
+    armed = [Deadline(DeadlineKind.LIMIT, None, 1, rules.dialog_limit_s)]
+    armed.append(Deadline(DeadlineKind.TURN, state.turn, state.turn_seq, rules.turn_limit_s))
+    for seat in state.seats.values():
+        if seat.gone or state.done(seat):
+            continue
+        if seat.away_seq is None:
+            armed.append(Deadline(DeadlineKind.PRESENCE, seat.role, seat.here_seq, PRESENCE_S))
+        else:
+            armed.append(Deadline(DeadlineKind.GRACE, seat.role, seat.away_seq, rules.grace_s))
+    return tuple(armed)

@@ -1,0 +1,172 @@
+"""What can happen in a dialog: one frozen dataclass a fact, and its JSON form.
+
+Events state facts (who was released how, what is owed), so reading an old dialog never
+decides anything anew. Times are seconds since 1970-01-01 UTC. Pure: standard library only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar, Final
+
+from dialogs.rules import Outcome, Phase, Release, Role, Rules, SeatEnd
+
+
+@dataclass(frozen=True, slots=True)
+class SeatTaken:
+    """Who sits where: the arrival and the worker behind it."""
+
+    role: Role
+    arrival_id: str
+    worker_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """How one arrival ends and what it is owed (cents)."""
+
+    arrival_id: str
+    release: Release
+    cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a message. Other protocols may add kinds beside text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """How a message was composed, as the page reports it: shown to reviewers, never trusted."""
+
+    pasted: bool = False
+    composed_ms: int = 0
+    edits: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    kind: ClassVar[str] = "opened"
+    at: float
+    rules: Rules
+    item_id: str
+    place: int
+    seats: tuple[SeatTaken, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    kind: ClassVar[str] = "said"
+    at: float
+    role: Role
+    key: str
+    round: int
+    parts: tuple[Part, ...]
+    meta: Meta = field(default_factory=Meta)
+
+    @property
+    def text(self) -> str:
+        return " ".join(part.text for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Away:
+    """A person is not answering; the grace period starts."""
+
+    kind: ClassVar[str] = "away"
+    at: float
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    kind: ClassVar[str] = "returned"
+    at: float
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class SeatLost:
+    """A person's part is over before its time; `phase` is the dialog's phase after it."""
+
+    kind: ClassVar[str] = "seat_lost"
+    at: float
+    role: Role
+    why: SeatEnd
+    phase: Phase
+    settlement: Settlement
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The dialog is over. `waiting_again` names the arrivals that go back to the lobby."""
+
+    kind: ClassVar[str] = "ended"
+    at: float
+    outcome: Outcome
+    settlements: tuple[Settlement, ...]
+    waiting_again: tuple[str, ...] = ()
+
+
+Event = Opened | Said | Away | Returned | SeatLost | Ended
+
+
+def to_json(event: Event) -> dict[str, Any]:
+    """The event's payload as plain JSON types; its kind and time are columns of their own."""
+    data = asdict(event)
+    del data["at"]
+    return data
+
+
+def from_json(kind: str, at: float, data: Mapping[str, Any]) -> Event:
+    """The event that `to_json` wrote. An unknown kind is an error: the record is newer than us."""
+    try:
+        read = _READERS[kind]
+    except KeyError:
+        raise UnknownEvent(
+            f"the record holds an event of kind {kind!r}, which this version of Duologue "
+            f"does not know (it knows {', '.join(_READERS)}); run the newer version"
+        ) from None
+    return read(at, data)
+
+
+class UnknownEvent(ValueError):
+    """An event written by a newer version."""
+
+
+def _settlement(data: Mapping[str, Any]) -> Settlement:
+    return Settlement(data["arrival_id"], Release(data["release"]), data["cents"])
+
+
+def _opened(at: float, d: Mapping[str, Any]) -> Opened:
+    seats = tuple(SeatTaken(Role(s["role"]), s["arrival_id"], s["worker_id"]) for s in d["seats"])
+    return Opened(at, Rules.from_json(d["rules"]), d["item_id"], d["place"], seats)
+
+
+def _said(at: float, d: Mapping[str, Any]) -> Said:
+    parts = tuple(Part(p["text"]) for p in d["parts"])
+    return Said(at, Role(d["role"]), d["key"], d["round"], parts, Meta(**d["meta"]))
+
+
+def _seat_lost(at: float, d: Mapping[str, Any]) -> SeatLost:
+    return SeatLost(
+        at, Role(d["role"]), SeatEnd(d["why"]), Phase(d["phase"]), _settlement(d["settlement"])
+    )
+
+
+def _ended(at: float, d: Mapping[str, Any]) -> Ended:
+    settlements = tuple(_settlement(s) for s in d["settlements"])
+    return Ended(at, Outcome(d["outcome"]), settlements, tuple(d["waiting_again"]))
+
+
+_READERS: Final = {
+    Opened.kind: _opened,
+    Said.kind: _said,
+    Away.kind: lambda at, d: Away(at, Role(d["role"])),
+    Returned.kind: lambda at, d: Returned(at, Role(d["role"])),
+    SeatLost.kind: _seat_lost,
+    Ended.kind: _ended,
+}

@@ -1,0 +1,34 @@
+"""The limits of a message's text, in the one place that knows them. Pure."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+MAX_CHARACTERS: Final = 500
+"""Code points, after trimming. The page counts the same way."""
+
+_FORBIDDEN: Final = frozenset({"Cc", "Cs"})
+_INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Cn", "Zs", "Zl", "Zp", "Mn", "Me"})
+
+
+class BadText(ValueError):
+    """A text that is refused; its message may be shown to the worker."""
+
+
+def clean_text(text: str) -> str:
+    """Return `text` trimmed, or raise `BadText` with a sentence the worker can act on."""
+    text = text.strip()
+    if all(unicodedata.category(c) in _INVISIBLE for c in text):
+        raise BadText("The message is empty. Please write something.")
+    if len(text) > MAX_CHARACTERS:
+        raise BadText(
+            f"The message has {len(text)} characters; {MAX_CHARACTERS} is the most. "
+            "Please shorten it."
+        )
+    if any(unicodedata.category(c) in _FORBIDDEN for c in text):
+        raise BadText(
+            "The message holds a line break or a character that cannot be sent. "
+            "Please write it as one line of plain text."
+        )
+    return text

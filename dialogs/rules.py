@@ -1,0 +1,171 @@
+"""The vocabulary of a dialog and the rules it was opened with. Pure: standard library only.
+
+The roles, the ten rounds and the survivor's duty follow Das et al., "Visual Dialog"
+(arXiv 1611.08669), section 3 and appendix D.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Final
+
+
+class Role(StrEnum):
+    """What a seat is for."""
+
+    QUESTIONER = "questioner"
+    ANSWERER = "answerer"
+
+
+class Phase(StrEnum):
+    """Where a dialog is in its life."""
+
+    PAIRED = "paired"
+    SOLO = "solo"
+    ENDED = "ended"
+
+
+class Outcome(StrEnum):
+    """How a dialog ended."""
+
+    COMPLETE = "complete"
+    SOLO = "solo"
+    ABANDONED = "abandoned"
+
+
+class Release(StrEnum):
+    """How one arrival ended."""
+
+    COMPLETED = "completed"
+    FINISHED_ALONE = "finished_alone"
+    LEFT = "left"
+    NEVER_PAIRED = "never_paired"
+    RETURNED = "returned"
+    SCREENED_OUT = "screened_out"
+    STUDY_FULL = "study_full"
+    ENDED_BY_TEAM = "ended_by_team"
+
+
+class SeatEnd(StrEnum):
+    """Why a seat was lost."""
+
+    GRACE = "grace"
+    TURN = "turn"
+    LEAVE = "leave"
+
+
+class Sight(StrEnum):
+    """One thing that a role can be shown of the item."""
+
+    CAPTION = "caption"
+    IMAGE = "image"
+    BLURRED = "blurred"
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """The rules of a kind of dialog, as data.
+
+    `turns` is the order in which the roles write in a round; a dialog is complete when every
+    role has written once in every round. `sees` says what of the item each role is shown: the
+    server derives from it both the view and who may fetch which picture.
+    """
+
+    name: str
+    turns: tuple[Role, ...]
+    sees: Mapping[Role, frozenset[Sight]]
+
+    def role_at(self, messages: int) -> Role:
+        """The role whose turn it is after `messages` messages of a paired dialog."""
+        return self.turns[messages % len(self.turns)]
+
+
+_ASK_ANSWER: Final = (Role.QUESTIONER, Role.ANSWERER)
+_ANSWERER_SEES: Final = frozenset({Sight.CAPTION, Sight.IMAGE})
+
+PROTOCOLS: Final[Mapping[str, Protocol]] = MappingProxyType(
+    {
+        protocol.name: protocol
+        for protocol in (
+            Protocol(
+                "visdial",
+                _ASK_ANSWER,
+                {Role.QUESTIONER: frozenset({Sight.CAPTION}), Role.ANSWERER: _ANSWERER_SEES},
+            ),
+            # The paper's pilot (section 3): a strongly blurred image instead of the caption.
+            Protocol(
+                "visdial-blurred",
+                _ASK_ANSWER,
+                {Role.QUESTIONER: frozenset({Sight.BLURRED}), Role.ANSWERER: _ANSWERER_SEES},
+            ),
+        )
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pay:
+    """What is owed for each way to end, in the currency's smallest unit (cents).
+
+    A survivor who finishes is always paid `complete`; that is a promise, not a setting.
+    """
+
+    currency: str = "USD"
+    complete: int = 150
+    left: int = 0
+    waiting_per_minute: int = 10
+
+    def for_release(self, release: Release) -> int:
+        """The amount for an arrival that held a seat, in cents."""
+        match release:
+            case Release.COMPLETED | Release.FINISHED_ALONE | Release.ENDED_BY_TEAM:
+                return self.complete
+            case Release.LEFT:
+                return self.left
+            case _:
+                return 0
+
+    def for_waiting(self, waited_s: float) -> int:
+        """The amount for `waited_s` seconds in the lobby without a partner, in cents.
+
+        Every begun minute counts: nobody who waited at all goes home with nothing.
+        """
+        minutes = int(-(-max(waited_s, 0.0) // 60))
+        return minutes * self.waiting_per_minute
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The study's rules at the moment a dialog was opened. All durations in seconds.
+
+    They are stored inside the dialog's first event, so a dialog keeps its rules when the
+    study's are changed.
+    """
+
+    protocol: str = "visdial"
+    rounds: int = 10
+    grace_s: float = 60.0
+    turn_limit_s: float = 180.0
+    turn_stretch: int = 3
+    dialog_limit_s: float = 3600.0
+    pair_again_below: int = 3
+    pay: Pay = field(default_factory=Pay)
+
+    @property
+    def kind(self) -> Protocol:
+        return PROTOCOLS[self.protocol]
+
+    @property
+    def messages(self) -> int:
+        """How many messages a complete dialog has."""
+        return self.rounds * len(self.kind.turns)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Rules:
+        return cls(**{**data, "pay": Pay(**data["pay"])})
