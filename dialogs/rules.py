@@ -49,6 +49,51 @@ class Release(StrEnum):
     ENDED_BY_TEAM = "ended_by_team"
 
 
+class Acceptance(StrEnum):
+    """Whether a complete dialog is good enough to be data. Never decides pay."""
+
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+
+
+class ArrivalStatus(StrEnum):
+    """Where an arrival is in its life."""
+
+    ARRIVED = "arrived"
+    WAITING = "waiting"
+    SEATED = "seated"
+    RELEASED = "released"
+
+
+class SeatStatus(StrEnum):
+    """What became of a seat. `given_up`: its arrival went back to the lobby."""
+
+    LIVE = "live"
+    LOST = "lost"
+    DONE = "done"
+    GIVEN_UP = "given_up"
+
+
+class StudyStatus(StrEnum):
+    """Whether a study takes new people. Those inside always may finish."""
+
+    OPEN = "open"
+    PAUSED = "paused"
+
+
+class LedgerState(StrEnum):
+    """How far a payment has come."""
+
+    OWED = "owed"
+
+
+class LedgerReason(StrEnum):
+    """What a payment is for; an arrival has at most one of each."""
+
+    DIALOG = "dialog"
+    WAITING = "waiting"
+
+
 class SeatEnd(StrEnum):
     """Why a seat was lost."""
 

@@ -1,0 +1,214 @@
+"""The tables of the record, for SQLite and PostgreSQL alike.
+
+The constraints are what the invariants rest on: whatever two processes believe, one of them
+fails here. Times are seconds since 1970-01-01 UTC, money is in cents, ids are random texts.
+JSON is kept as text, so that both databases store it byte for byte.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import (
+    Boolean,
+    CheckConstraint,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+from dialogs.rules import Acceptance, Outcome, Phase, SeatStatus
+
+metadata: Final = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+        "pk": "pk_%(table_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+    }
+)
+
+studies: Final = Table(
+    "studies",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("status", Text, nullable=False),
+    Column("config", Text, nullable=False),
+    Column("created_at", Double, nullable=False),
+)
+
+items: Final = Table(
+    "items",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("study_id", Text, ForeignKey("studies.id"), nullable=False),
+    Column("image_id", Text, nullable=False),
+    Column("caption", Text, nullable=False),
+    Column("file", Text, nullable=False),
+    Column("blurred_file", Text),
+    Column("width", Integer, nullable=False),
+    Column("height", Integer, nullable=False),
+    Column("sha256", Text, nullable=False),
+    Column("wanted", Integer, nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("added_at", Double, nullable=False),
+    UniqueConstraint("study_id", "image_id"),
+)
+
+workers: Final = Table(
+    "workers",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("study_id", Text, ForeignKey("studies.id"), nullable=False),
+    Column("recruiter", Text, nullable=False),
+    Column("external_id", Text, nullable=False),
+    Column("created_at", Double, nullable=False),
+    UniqueConstraint("study_id", "recruiter", "external_id"),
+)
+
+arrivals: Final = Table(
+    "arrivals",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("study_id", Text, ForeignKey("studies.id"), nullable=False),
+    Column("worker_id", Text, ForeignKey("workers.id"), nullable=False),
+    Column("assignment_id", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("language", Text, nullable=False),
+    Column("address", Text),
+    Column("created_at", Double, nullable=False),
+    Column("ready_at", Double),
+    Column("waited_s", Double, nullable=False, server_default="0"),
+    Column("missed_start", Boolean, nullable=False, server_default="0"),
+    Column("feedback", Text),
+    Column("feedback_at", Double),
+    UniqueConstraint("study_id", "assignment_id"),
+    Index("ix_arrivals_worker_id", "worker_id", "created_at"),
+    Index("ix_arrivals_status", "study_id", "status"),
+)
+
+# A worker holds one unreleased arrival at a time, in whatever tab.
+Index(
+    "uq_arrivals_one_open",
+    arrivals.c.worker_id,
+    unique=True,
+    sqlite_where=arrivals.c.status != "released",
+    postgresql_where=arrivals.c.status != "released",
+)
+
+dialogs: Final = Table(
+    "dialogs",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("study_id", Text, ForeignKey("studies.id"), nullable=False),
+    Column("item_id", Text, ForeignKey("items.id"), nullable=False),
+    Column("place", Integer, nullable=False),
+    Column("phase", Text, nullable=False),
+    Column("outcome", Text),
+    Column("acceptance", Text),
+    Column("language", Text, nullable=False),
+    Column("same_address", Boolean, nullable=False),
+    Column("opened_at", Double, nullable=False),
+    Column("ended_at", Double),
+    CheckConstraint("place >= 1", name="place"),
+    Index("ix_dialogs_phase", "study_id", "phase"),
+)
+
+_TAKES_PLACE: Final = (dialogs.c.phase == Phase.PAIRED.value) | (
+    (dialogs.c.outcome == Outcome.COMPLETE.value)
+    & (dialogs.c.acceptance.is_(None) | (dialogs.c.acceptance != Acceptance.REJECTED.value))
+)
+"""Which dialogs use up their place: paired ones and complete ones not rejected as data."""
+
+Index(
+    "uq_dialogs_place",
+    dialogs.c.item_id,
+    dialogs.c.place,
+    unique=True,
+    sqlite_where=_TAKES_PLACE,
+    postgresql_where=_TAKES_PLACE,
+)
+
+seats: Final = Table(
+    "seats",
+    metadata,
+    Column("dialog_id", Text, ForeignKey("dialogs.id"), primary_key=True),
+    Column("role", Text, primary_key=True),
+    Column("arrival_id", Text, ForeignKey("arrivals.id"), nullable=False),
+    Column("worker_id", Text, ForeignKey("workers.id"), nullable=False),
+    Column("item_id", Text, ForeignKey("items.id"), nullable=False),
+    Column("status", Text, nullable=False),
+    UniqueConstraint("worker_id", "item_id"),
+)
+
+Index(
+    "uq_seats_arrival",
+    seats.c.arrival_id,
+    unique=True,
+    sqlite_where=seats.c.status != SeatStatus.GIVEN_UP.value,
+    postgresql_where=seats.c.status != SeatStatus.GIVEN_UP.value,
+)
+Index(
+    "uq_seats_live_worker",
+    seats.c.worker_id,
+    unique=True,
+    sqlite_where=seats.c.status == SeatStatus.LIVE.value,
+    postgresql_where=seats.c.status == SeatStatus.LIVE.value,
+)
+
+events: Final = Table(
+    "events",
+    metadata,
+    Column("dialog_id", Text, ForeignKey("dialogs.id"), primary_key=True),
+    Column("seq", Integer, primary_key=True, autoincrement=False),
+    Column("kind", Text, nullable=False),
+    Column("at", Double, nullable=False),
+    Column("data", Text, nullable=False),
+)
+
+releases: Final = Table(
+    "releases",
+    metadata,
+    Column("arrival_id", Text, ForeignKey("arrivals.id"), primary_key=True),
+    Column("dialog_id", Text, ForeignKey("dialogs.id")),
+    Column("release", Text, nullable=False),
+    Column("code", Text, nullable=False, unique=True),
+    Column("at", Double, nullable=False),
+)
+
+ledger: Final = Table(
+    "ledger",
+    metadata,
+    Column("arrival_id", Text, ForeignKey("arrivals.id"), primary_key=True),
+    Column("reason", Text, primary_key=True),
+    Column("cents", Integer, nullable=False),
+    Column("currency", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("at", Double, nullable=False),
+    CheckConstraint("cents > 0", name="cents"),
+)
+
+relaunches: Final = Table(
+    "relaunches",
+    metadata,
+    Column("dialog_id", Text, ForeignKey("dialogs.id"), primary_key=True),
+    Column("item_id", Text, ForeignKey("items.id"), nullable=False),
+    Column("place", Integer, nullable=False),
+    Column("at", Double, nullable=False),
+)
+
+reports: Final = Table(
+    "reports",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("arrival_id", Text, ForeignKey("arrivals.id"), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("at", Double, nullable=False),
+)
