@@ -1,0 +1,113 @@
+# Everything a person or CI runs. Set-up happens by itself and is quick the second time.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+PYTHON ?= python3
+WORKERS ?= 2
+ARGS ?=
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --require-hashes
+
+# The system's Node when it can run Vite, else the one from a wheel, in .venv.
+NODE_OK := $(shell command -v npm >/dev/null 2>&1 && node -e \
+  'const [a, b] = process.versions.node.split(".").map(Number); \
+  console.log(a > 22 || (a === 22 && b >= 12) || (a === 20 && b >= 19) ? "yes" : "no")' 2>/dev/null)
+ifneq ($(NODE_OK),yes)
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+endif
+
+RUNTIME := .venv/.runtime
+DEV := .venv/.dev
+NODE := .venv/.node
+MODULES := frontend/node_modules/.installed
+PAGES := chatserver/static/worker.html
+PAGE_SOURCES := $(shell find frontend/src -type f 2>/dev/null) $(wildcard frontend/*.html) \
+  frontend/tsconfig.json frontend/vite.config.ts
+
+.DEFAULT_GOAL := help
+.PHONY: help demo run test check format types e2e chaos bench lock clean
+
+help: ## list the targets
+	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+demo: $(RUNTIME) $(PAGES) ## set up, start a small study and print its links (ARGS="--workers 20 --exit")
+	$(BIN)/duologue demo $(ARGS)
+
+run: $(RUNTIME) $(PAGES) ## serve the study of ARGS: `duologue serve`
+	$(BIN)/duologue serve $(ARGS)
+
+test: check e2e-ready ## set up, then run every check and test but the long chaos run
+	$(BIN)/pytest -n $(WORKERS) -m "not e2e and not chaos"
+	$(BIN)/pytest -m e2e tests/e2e
+
+check: $(DEV) $(MODULES) ## ruff, mypy, import-linter, wire types, tsc, vitest
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python frontend/scripts/wire_types.py --check
+	cd frontend && npm run --silent check
+	cd frontend && npm run --silent test
+
+format: $(DEV) ## format the Python code and apply the safe fixes
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+types: $(DEV) $(MODULES) ## write frontend/src/generated/wire.ts from chatserver/wire.py
+	$(BIN)/python frontend/scripts/wire_types.py
+
+e2e: e2e-ready ## the browser tests
+	$(BIN)/pytest -m e2e tests/e2e $(ARGS)
+
+chaos: $(DEV) ## kill servers and databases under load, then check that nothing was lost
+	$(BIN)/pytest -m chaos tests/chaos $(ARGS)
+
+bench: $(DEV) ## measure messages and pairs a second
+	$(BIN)/python -m benchmarks $(ARGS)
+
+lock: ## pin the requirements anew from pyproject.toml (needs uv)
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	  --quiet pyproject.toml --group dev --group build -o requirements/dev.txt
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	  --quiet pyproject.toml --group build -c requirements/dev.txt -o requirements/runtime.txt
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	  --quiet --group node -c requirements/dev.txt -o requirements/node.txt
+
+clean: ## remove what the targets above made
+	rm -rf .venv frontend/node_modules chatserver/static .mypy_cache .ruff_cache .pytest_cache
+
+.PHONY: e2e-ready
+e2e-ready: $(DEV) $(PAGES)
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Duologue needs Python 3.11 or newer; name one with: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -m venv .venv || \
+	  { rm -rf .venv; echo "No virtual environment could be made; on Debian: apt install python3-venv" >&2; exit 1; }
+
+$(RUNTIME): requirements/runtime.txt pyproject.toml | .venv/bin/python
+	@echo "Setting up Python packages"
+	@$(PIP) -r requirements/runtime.txt
+	@$(BIN)/python -m pip --disable-pip-version-check --quiet install --no-build-isolation --no-deps -e .
+	@touch $@
+
+$(DEV): requirements/dev.txt $(RUNTIME)
+	@echo "Setting up development packages"
+	@$(PIP) -r requirements/dev.txt
+	@touch $@
+
+$(NODE): requirements/node.txt | .venv/bin/python
+	@[[ "$(NODE_OK)" == yes ]] || { echo "Setting up Node"; $(PIP) -r requirements/node.txt; }
+	@touch $@
+
+$(MODULES): frontend/package-lock.json frontend/.npmrc $(NODE)
+	@echo "Setting up the front end"
+	@cd frontend && npm ci --silent
+	@touch $@
+
+$(PAGES): $(PAGE_SOURCES) $(MODULES)
+	@cd frontend && npm run --silent build -- --logLevel warn
+	@touch $@
