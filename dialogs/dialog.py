@@ -27,7 +27,6 @@ from dialogs.events import (
 from dialogs.limits import BadText, clean_text
 from dialogs.rules import Outcome, Phase, Release, Role, Rules, SeatEnd
 
-
 # --- State ---------------------------------------------------------------------------------
 
 
@@ -400,9 +399,7 @@ def evolve(state: DialogState, event: Event) -> DialogState:
             return replace(state, seq=seq, seats=_with(state, seat), turn_seq=turn_seq)
         case SeatLost(role=role, phase=phase, settlement=settlement):
             seat = replace(state.seats[role], gone=True, settlement=settlement)
-            return replace(
-                state, seq=seq, phase=phase, seats=_with(state, seat), turn_seq=seq
-            )
+            return replace(state, seq=seq, phase=phase, seats=_with(state, seat), turn_seq=seq)
         case Ended(at=at, outcome=outcome, settlements=settlements):
             owed = {s.arrival_id: s for s in settlements}
             seats = {

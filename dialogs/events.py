@@ -6,7 +6,7 @@ decides anything anew. Times are seconds since 1970-01-01 UTC. Pure: standard li
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Final
 
@@ -162,7 +162,7 @@ def _ended(at: float, d: Mapping[str, Any]) -> Ended:
     return Ended(at, Outcome(d["outcome"]), settlements, tuple(d["waiting_again"]))
 
 
-_READERS: Final = {
+_READERS: Final[Mapping[str, Callable[[float, Mapping[str, Any]], Event]]] = {
     Opened.kind: _opened,
     Said.kind: _said,
     Away.kind: lambda at, d: Away(at, Role(d["role"])),

@@ -163,10 +163,12 @@ Index(
     postgresql_where=seats.c.status == SeatStatus.LIVE.value,
 )
 
+# No foreign key to dialogs: it would cost a look-up for every message, and the dialog's row is
+# written in the transaction of its first event.
 events: Final = Table(
     "events",
     metadata,
-    Column("dialog_id", Text, ForeignKey("dialogs.id"), primary_key=True),
+    Column("dialog_id", Text, primary_key=True),
     Column("seq", Integer, primary_key=True, autoincrement=False),
     Column("kind", Text, nullable=False),
     Column("at", Double, nullable=False),

@@ -1,0 +1,165 @@
+"""Opening a database: SQLite or PostgreSQL by URL, with the durability this project promises."""
+
+from __future__ import annotations
+
+import fcntl
+from pathlib import Path
+from typing import IO, Any, Final
+
+from sqlalchemy import Engine, create_engine, event, make_url, text
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+
+from dialogs.record.errors import CannotOpen
+
+LOCK_TIMEOUT_S: Final = 2
+IDLE_TIMEOUT_S: Final = 5
+
+
+def parse_url(url: str) -> URL:
+    """The database URL with the driver this project uses.
+
+    Raises:
+        CannotOpen: not a URL, or neither SQLite nor PostgreSQL.
+    """
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        raise CannotOpen(
+            f"{url!r} is no database URL; write sqlite:///FILE or postgresql://USER@HOST/NAME"
+        ) from None
+    match parsed.get_backend_name():
+        case "sqlite" if parsed.database and parsed.database != ":memory:":
+            return parsed
+        case "postgresql":
+            return parsed.set(drivername="postgresql+psycopg")
+        case _:
+            raise CannotOpen(
+                f"{parsed.render_as_string()!r}: the database must be a SQLite file "
+                "(sqlite:///FILE) or PostgreSQL (postgresql://USER@HOST/NAME)"
+            )
+
+
+def open_engine(url: str, *, readers: int = 4) -> Engine:
+    """An engine whose every connection has the settings of this project.
+
+    SQLite: WAL, `synchronous=FULL`, write transactions take their lock at once. PostgreSQL:
+    locks and statements end after 2 s, idle transactions after 5 s. `readers` bounds the pool.
+    """
+    parsed = parse_url(url)
+    if parsed.get_backend_name() == "sqlite":
+        return _open_sqlite(parsed, readers)
+    return _open_postgres(parsed, readers)
+
+
+def _open_sqlite(url: URL, readers: int) -> Engine:
+    engine = create_engine(
+        url,
+        pool_size=readers + 1,
+        max_overflow=0,
+        pool_timeout=LOCK_TIMEOUT_S,
+        # The driver's own transaction control is off: it would begin late and deferred.
+        connect_args={
+            "timeout": LOCK_TIMEOUT_S,
+            "isolation_level": None,
+            "check_same_thread": False,
+        },
+    )
+
+    @event.listens_for(engine, "connect")
+    def _settings(connection: Any, _record: Any) -> None:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA foreign_keys=ON")
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Any) -> None:
+        reading = connection.get_execution_options().get("reading", False)
+        connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+    return engine
+
+
+def _open_postgres(url: URL, readers: int) -> Engine:
+    options = (
+        f"-c lock_timeout={LOCK_TIMEOUT_S}s -c statement_timeout={LOCK_TIMEOUT_S}s "
+        f"-c idle_in_transaction_session_timeout={IDLE_TIMEOUT_S}s"
+    )
+    return create_engine(
+        url,
+        pool_size=readers + 1,
+        max_overflow=0,
+        pool_timeout=LOCK_TIMEOUT_S,
+        pool_pre_ping=False,
+        connect_args={
+            "options": options,
+            "connect_timeout": LOCK_TIMEOUT_S,
+            # A peer that vanished without a word is noticed by the kernel.
+            "keepalives_idle": 2,
+            "keepalives_interval": 1,
+            "keepalives_count": 3,
+            "tcp_user_timeout": 4000,
+        },
+    )
+
+
+def durability(engine: Engine) -> dict[str, str]:
+    """The durability settings as the live database reports them."""
+    with engine.connect() as connection:
+        if engine.dialect.name == "sqlite":
+            level = connection.execute(text("PRAGMA synchronous")).scalar_one()
+            names = {0: "OFF", 1: "NORMAL", 2: "FULL", 3: "EXTRA"}
+            return {"synchronous": names[int(level)]}
+        return {
+            name: str(connection.execute(text(f"SHOW {name}")).scalar_one())
+            for name in ("fsync", "synchronous_commit")
+        }
+
+
+class SoleProcess:
+    """The lock that keeps a second server process off a SQLite file.
+
+    SQLite on one file serves one process well; two would wait for each other's locks.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._path = Path(f"{parse_url(url).database}.lock")
+        self._file: IO[str] | None = None
+
+    def acquire(self) -> None:
+        """Take the lock.
+
+        Raises:
+            CannotOpen: another process holds it.
+        """
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = self._path.open("a")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._file.close()
+            self._file = None
+            raise CannotOpen(
+                f"another server uses {self._path.with_suffix('')}; one process is the most on "
+                "SQLite. Stop it, or set DUOLOGUE_DATABASE_URL to a PostgreSQL database"
+            ) from None
+
+    def release(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+
+def check(engine: Engine) -> None:
+    """Ask the database for an answer.
+
+    Raises:
+        CannotOpen: with the reason.
+    """
+    try:
+        with engine.connect() as connection:
+            connection.execute(text("SELECT 1"))
+    except (DBAPIError, SQLAlchemyError) as error:
+        where = engine.url.render_as_string(hide_password=True)
+        reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+        raise CannotOpen(f"the database {where} does not answer: {reason}") from None

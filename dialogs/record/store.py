@@ -1,0 +1,89 @@
+"""A database opened for work: migrated, with its writer and its readers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from typing import Concatenate, ParamSpec, TypeVar
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from dialogs.record.engine import SoleProcess, check, open_engine
+from dialogs.record.errors import Unavailable
+from dialogs.record.migrate import migrate
+from dialogs.record.writer import Writer
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+READERS = 4
+
+
+class Record:
+    """The record of a server process.
+
+    `read(query, *args)` runs a function of `queries` on a connection of its own, off the event
+    loop; `writer` commits decisions.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        before_commit: Callable[[], None] | None = None,
+        after_commit: Callable[[], None] | None = None,
+    ) -> None:
+        self.engine: Engine = open_engine(url, readers=READERS)
+        self._url = url
+        self._sole = SoleProcess(url) if self.engine.dialect.name == "sqlite" else None
+        self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="reader")
+        self.writer = Writer(self.engine, before_commit=before_commit, after_commit=after_commit)
+
+    def open(self) -> None:
+        """Check and migrate the database, and start the writer. Needs a running event loop.
+
+        Raises:
+            CannotOpen: another server process holds this SQLite file, the database does not
+                answer, or it was written by a newer version.
+        """
+        if self._sole:
+            self._sole.acquire()
+        check(self.engine)
+        migrate(self._url)
+        self.writer.start()
+
+    async def close(self) -> None:
+        """Commit what waits and close all connections."""
+        await self.writer.stop()
+        self._threads.shutdown()
+        self.engine.dispose()
+        if self._sole:
+            self._sole.release()
+
+    async def read(
+        self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run `query(connection, *args)` in a reading transaction.
+
+        Raises:
+            Unavailable: the database did not answer in time.
+        """
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, lambda: self._read(query, *args, **kwargs))
+
+    def _read(
+        self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        try:
+            with reading(self.engine) as connection:
+                return query(connection, *args, **kwargs)
+        except SQLAlchemyError as error:
+            raise Unavailable(str(getattr(error, "orig", None) or error)) from None
+
+
+def reading(engine: Engine) -> AbstractContextManager[Connection]:
+    """A connection that only reads: on SQLite it takes no write lock."""
+    return engine.connect().execution_options(reading=True)

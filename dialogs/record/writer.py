@@ -1,0 +1,209 @@
+"""The group-commit writer: many decisions, one transaction, one fsync.
+
+One a process. Decisions that arrive while a transaction is in flight are committed together by
+the next one, so the cost of an fsync is shared by whoever waits. A decision is stored whole or
+not at all: plain inserts, and guarded changes that must touch exactly one row. When a batch
+fails for one decision's sake, it is rolled back and halved until that decision stands alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine, Executable, Table
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError, StatementError
+
+from dialogs.record.errors import BadRow, Conflict, Overloaded, RecordError, Unavailable
+from dialogs.record.tables import metadata
+
+MAX_BATCH: Final = 500
+MAX_WAITING: Final = 20_000
+
+_TABLE_ORDER: Final = {table.name: n for n, table in enumerate(metadata.sorted_tables)}
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An update or locked read that must find exactly one row; otherwise the decision conflicts.
+
+    `guard=False` lets it touch any number of rows.
+    """
+
+    statement: Executable
+    params: Row
+    guard: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What one command leads to in the record. `key` names its dialog or arrival: batches are
+    sorted by it, so that two processes take their locks in the same order."""
+
+    key: str
+    inserts: tuple[tuple[Table, Row], ...]
+    changes: tuple[Change, ...] = ()
+
+
+@dataclass(slots=True)
+class WriterStats:
+    """Running counts since the start."""
+
+    decisions: int = 0
+    batches: int = 0
+    conflicts: int = 0
+    failures: int = 0
+    largest_batch: int = 0
+
+
+class Writer:
+    """Commits decisions in groups. `commit` returns when the database has committed.
+
+    `before_commit` and `after_commit` are called in the writer's thread around each commit;
+    the chaos suite ends the process there.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        before_commit: Callable[[], None] | None = None,
+        after_commit: Callable[[], None] | None = None,
+    ) -> None:
+        self._engine = engine
+        self._before = before_commit
+        self._after = after_commit
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
+        self._waiting: list[tuple[Decision, asyncio.Future[None]]] = []
+        self._wake = asyncio.Event()
+        self._closing = False
+        self._task: asyncio.Task[None] | None = None
+        self.stats = WriterStats()
+
+    def start(self) -> None:
+        self._task = asyncio.get_running_loop().create_task(self._run(), name="writer")
+
+    async def stop(self) -> None:
+        """Commit what is waiting, then end."""
+        self._closing = True
+        self._wake.set()
+        if self._task is not None:
+            await self._task
+        self._thread.shutdown()
+
+    def submit(self, decision: Decision) -> asyncio.Future[None]:
+        """Queue a decision. The future ends when it is committed, or with a `RecordError`."""
+        future = asyncio.get_running_loop().create_future()
+        if self._closing:
+            future.set_exception(Unavailable("the server is stopping"))
+        elif len(self._waiting) >= MAX_WAITING:
+            future.set_exception(Overloaded("too many decisions wait for the database"))
+        else:
+            self._waiting.append((decision, future))
+            self._wake.set()
+        return future
+
+    async def commit(self, decision: Decision) -> None:
+        """Commit one decision.
+
+        A caller that is cancelled cancels nothing: the decision is committed all the same.
+
+        Raises:
+            Conflict: decide anew from the record.
+            BadRow: the decision can never be stored.
+            Unavailable: no answer or an unknown one; decide again from the record.
+        """
+        await asyncio.shield(self.submit(decision))
+
+    async def _run(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            await self._wake.wait()
+            batch, self._waiting = self._waiting[:MAX_BATCH], self._waiting[MAX_BATCH:]
+            if not self._waiting and not self._closing:
+                self._wake.clear()
+            if not batch:
+                if self._closing:
+                    return
+                continue
+            batch.sort(key=lambda entry: entry[0].key)
+            decisions = [decision for decision, _ in batch]
+            results = await loop.run_in_executor(self._thread, self._write, decisions)
+            self.stats.batches += 1
+            self.stats.decisions += len(batch)
+            self.stats.largest_batch = max(self.stats.largest_batch, len(batch))
+            for (_, future), error in zip(batch, results, strict=True):
+                if future.done():
+                    continue
+                if error is None:
+                    future.set_result(None)
+                else:
+                    future.set_exception(error)
+
+    def _write(self, batch: Sequence[Decision]) -> list[RecordError | None]:
+        try:
+            with self._engine.connect() as connection, connection.begin():
+                _execute(connection, batch)
+                if self._before:
+                    self._before()
+            if self._after:
+                self._after()
+        except Exception as error:
+            failure = _classify(error)
+            if isinstance(failure, Unavailable) or len(batch) == 1:
+                self.stats.conflicts += isinstance(failure, Conflict)
+                self.stats.failures += not isinstance(failure, Conflict)
+                return [failure] * len(batch)
+            middle = len(batch) // 2
+            return self._write(batch[:middle]) + self._write(batch[middle:])
+        return [None] * len(batch)
+
+
+def _execute(connection: Connection, batch: Sequence[Decision]) -> None:
+    rows: dict[Table, list[Row]] = defaultdict(list)
+    for decision in batch:
+        for change in decision.changes:
+            found = connection.execute(change.statement, change.params)
+            if change.guard:
+                count = len(found.fetchall()) if found.returns_rows else found.rowcount
+                if count != 1:
+                    raise Conflict(f"{decision.key}: {count} rows where one was expected")
+        for table, row in decision.inserts:
+            rows[table].append(row)
+    for table in sorted(rows, key=lambda t: _TABLE_ORDER[t.name]):
+        connection.execute(table.insert(), rows[table])
+
+
+def _classify(error: Exception) -> RecordError:
+    match error:
+        case RecordError():
+            return error
+        case IntegrityError():
+            unique = getattr(error.orig, "sqlstate", None) == "23505" or "UNIQUE" in str(error.orig)
+            return Conflict(str(error.orig)) if unique else BadRow(str(error.orig))
+        case DBAPIError() if error.connection_invalidated or _is_passing(error):
+            return Unavailable(str(error.orig))
+        case StatementError():
+            return BadRow(str(error.orig))
+        case SQLAlchemyError():
+            return Unavailable(str(error))
+        case UnicodeError() | ValueError() | TypeError():
+            return BadRow(str(error))
+        case _:
+            return Unavailable(f"{type(error).__name__}: {error}")
+
+
+def _is_passing(error: DBAPIError) -> bool:
+    """Whether the fault is the database's or the moment's, and not the row's."""
+    name = type(error.orig).__name__ if error.orig is not None else ""
+    state = getattr(error.orig, "sqlstate", None) or ""
+    if state:
+        # Class 22 is "data exception": the row's own fault. Everything else passes.
+        return not state.startswith("22")
+    return name in {"OperationalError", "InterfaceError", "InternalError"}
