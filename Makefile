@@ -81,6 +81,7 @@ clean: ## remove what the targets above made
 
 .PHONY: e2e-ready
 e2e-ready: $(DEV) $(PAGES)
+	@.ci/chromium || true
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
