@@ -60,7 +60,7 @@ class Typing(Wire):
 
 
 class LeaveRequest(Wire):
-    """`leave`: give up the place in the lobby, or the seat."""
+    """`leave`: the work ends for this person, in the lobby or in a dialog."""
 
     reason: str = Field(default="", max_length=1000)
 
@@ -78,7 +78,10 @@ class Report(Wire):
 
 
 class Nothing(Wire):
-    """The empty payload of `ready`, `start`, `pair_again`, `stop_waiting`."""
+    """The empty payload of `ready`, `start`, `decline`, `pair_again`, `stop_waiting`.
+
+    `decline` is *not now* to a match: back to `ready` without blame.
+    """
 
 
 # --- acknowledgements ----------------------------------------------------------------------

@@ -35,7 +35,7 @@ class Seat:
     """One person's hold on the dialog, as far as the events say.
 
     `away_seq` is the event that started the running grace period, `here_seq` the event since
-    which the person counts as present. `gone` seats never come back.
+    which the person counts as present. A seat that is `gone` never comes back.
     """
 
     role: Role
@@ -72,6 +72,7 @@ class DialogState:
     messages: tuple[Message, ...] = ()
     keys: Mapping[tuple[Role, str], int] = field(default_factory=dict)
     turn_seq: int = 1
+    turn_at: float = 0.0
     rounds_paired: int = 0
     outcome: Outcome | None = None
     ended_at: float | None = None
@@ -364,7 +365,15 @@ def begin(dialog_id: str, opened: Opened) -> DialogState:
     """The state after a dialog's first event."""
     seats = {s.role: Seat(s.role, s.arrival_id, s.worker_id) for s in opened.seats}
     return DialogState(
-        dialog_id, 1, Phase.PAIRED, opened.rules, opened.item_id, opened.place, opened.at, seats
+        dialog_id,
+        1,
+        Phase.PAIRED,
+        opened.rules,
+        opened.item_id,
+        opened.place,
+        opened.at,
+        seats,
+        turn_at=opened.at,
     )
 
 
@@ -374,10 +383,11 @@ def evolve(state: DialogState, event: Event) -> DialogState:
     match event:
         case Opened():
             raise ValueError(f"dialog {state.dialog_id} was opened twice")
-        case Said(role=role, key=key):
+        case Said(at=at, role=role, key=key):
             seat = state.seats[role]
             messages = (*state.messages, Message(seq, event))
             paired = state.phase is Phase.PAIRED
+            rounds = len(messages) // len(state.rules.kind.turns)
             return replace(
                 state,
                 seq=seq,
@@ -385,21 +395,27 @@ def evolve(state: DialogState, event: Event) -> DialogState:
                 keys={**state.keys, (role, key): seq},
                 seats=_with(state, replace(seat, sent=seat.sent + 1)),
                 turn_seq=seq,
-                rounds_paired=len(messages) // len(state.rules.kind.turns)
-                if paired
-                else state.rounds_paired,
+                turn_at=at,
+                rounds_paired=rounds if paired else state.rounds_paired,
             )
         case Away(at=at, role=role):
             seat = replace(state.seats[role], away_seq=seq, away_at=at)
             return replace(state, seq=seq, seats=_with(state, seat))
-        case Returned(role=role):
+        case Returned(at=at, role=role):
             seat = replace(state.seats[role], away_seq=None, away_at=None, here_seq=seq)
+            after = replace(state, seq=seq, seats=_with(state, seat))
             # Who comes back to an open turn gets the whole limit again.
-            turn_seq = seq if state.turn is role else state.turn_seq
-            return replace(state, seq=seq, seats=_with(state, seat), turn_seq=turn_seq)
-        case SeatLost(role=role, phase=phase, settlement=settlement):
+            return replace(after, turn_seq=seq, turn_at=at) if state.turn is role else after
+        case SeatLost(at=at, role=role, phase=phase, settlement=settlement):
             seat = replace(state.seats[role], gone=True, settlement=settlement)
-            return replace(state, seq=seq, phase=phase, seats=_with(state, seat), turn_seq=seq)
+            return replace(
+                state,
+                seq=seq,
+                phase=phase,
+                seats=_with(state, seat),
+                turn_seq=seq,
+                turn_at=at,
+            )
         case Ended(at=at, outcome=outcome, settlements=settlements):
             owed = {s.arrival_id: s for s in settlements}
             seats = {

@@ -64,7 +64,11 @@ class Record:
             self._sole.release()
 
     async def read(
-        self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+        self,
+        query: Callable[Concatenate[Connection, P], T],
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
     ) -> T:
         """Run `query(connection, *args)` in a reading transaction.
 

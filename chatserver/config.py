@@ -1,0 +1,84 @@
+"""What the live server needs to know, given by the composition root."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from dialogs.rules import Rules
+
+
+class SameAddress(StrEnum):
+    """What to do when both people of a pair come from one network address."""
+
+    ALLOW = "allow"
+    FLAG = "flag"
+    REFUSE = "refuse"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One question of the instructions check; `answer` is the index of the right option."""
+
+    question: str
+    options: tuple[str, ...]
+    answer: int
+
+
+@dataclass(frozen=True, slots=True)
+class StudyConfig:
+    """The study as the live server runs it. Durations in seconds."""
+
+    id: str
+    title: str
+    rules: Rules
+    description: str = ""
+    contact: str = ""
+    languages: tuple[str, ...] = ("en",)
+    consent: str = ""
+    check: tuple[Check, ...] = ()
+    example_caption: str = ""
+    example_rounds: tuple[tuple[str, str], ...] = ()
+    minutes: int = 15
+    start_s: float = 20.0
+    lobby_limit_s: float = 600.0
+    assignment_duration_s: float = 7200.0
+    dialogs_per_worker: int = 10
+    repeat_partners: bool = False
+    same_address: SameAddress = SameAddress.FLAG
+    invitations: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """One server process. `pictures` holds the items' files, `static` the built pages.
+
+    `heartbeat_s` is how often a page is asked whether it is there; `health_s` how often the
+    database and Redis are; `poll_s` how often missed events are looked for in the record.
+    """
+
+    study: StudyConfig
+    secret_key: str = field(repr=False)
+    pictures: Path
+    static: Path
+    host: str = "127.0.0.1"
+    port: int = 8000
+    public_url: str = ""
+    frame_ancestors: tuple[str, ...] = ()
+    trusted_proxies: int = 0
+    heartbeat_s: float = 10.0
+    health_s: float = 1.0
+    poll_s: float = 2.0
+    sweep_s: float = 30.0
+    outage_s: float = 10.0
+    reuse_port: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Failpoints:
+    """Hooks around a commit, for the chaos suite: called in the writer's thread."""
+
+    before_commit: Callable[[], None] | None = None
+    after_commit: Callable[[], None] | None = None

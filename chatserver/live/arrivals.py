@@ -1,0 +1,158 @@
+"""How a person comes in: from the recruiter's parameters to an arrival in the record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from chatserver.config import StudyConfig
+from chatserver.live.deadlines import ArrivalDeadline, Deadlines, Due
+from chatserver.tokens import Tokens, new_id
+from chatserver.wire import ArrivalRequest, ErrorCode
+from dialogs.record import queries
+from dialogs.record.decisions import new_arrival
+from dialogs.record.errors import Conflict
+from dialogs.record.queries import ArrivalRow
+from dialogs.record.store import Record
+from dialogs.rules import ArrivalStatus
+
+RECRUITER = "link"
+ATTEMPTS = 4
+
+
+class NotAdmitted(Exception):
+    """The person does not get an arrival; the text may be shown."""
+
+    def __init__(self, status: int, code: ErrorCode, error: str) -> None:
+        super().__init__(error)
+        self.status = status
+        self.code = code
+        self.error = error
+
+
+class Arrivals:
+    """Admits people to a study. `is_open` says whether it takes new ones."""
+
+    def __init__(
+        self,
+        record: Record,
+        deadlines: Deadlines,
+        tokens: Tokens,
+        study: StudyConfig,
+        *,
+        is_open: Callable[[], bool],
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._record = record
+        self._deadlines = deadlines
+        self._tokens = tokens
+        self._study = study
+        self._is_open = is_open
+        self._now = now
+
+    async def admit(self, request: ArrivalRequest, address: str) -> str:
+        """The token of this person's arrival; asked again, the same arrival's.
+
+        Raises:
+            NotAdmitted: with an HTTP status and a sentence for the person.
+        """
+        external_id = self._external_id(request)
+        for _ in range(ATTEMPTS):
+            worker = await self._record.read(
+                queries.worker_id, self._study.id, RECRUITER, external_id
+            )
+            latest = await self._record.read(queries.latest_arrival, worker) if worker else None
+            if latest and (latest.status is not ArrivalStatus.RELEASED or not request.another):
+                return self._tokens.arrival(latest.id)
+            await self._check_new(request, worker, latest)
+            try:
+                return self._tokens.arrival(
+                    await self._create(request, worker, external_id, address)
+                )
+            except Conflict:
+                # The same person came in by another tab or process meanwhile.
+                continue
+        raise NotAdmitted(503, ErrorCode.TRY_AGAIN, "Please try again in a moment.")
+
+    def _external_id(self, request: ArrivalRequest) -> str:
+        if self._study.invitations is not None:
+            code = request.query.get("invite", "")
+            if code not in self._study.invitations:
+                raise NotAdmitted(
+                    403,
+                    ErrorCode.BAD_REQUEST,
+                    "This study needs an invitation link. Please open the link you were sent, "
+                    "exactly as it is.",
+                )
+            return f"invite:{code}"
+        if request.worker_key is None:
+            raise NotAdmitted(
+                400, ErrorCode.BAD_REQUEST, "The page did not say who you are. Please reload it."
+            )
+        return f"key:{request.worker_key}"
+
+    async def _check_new(
+        self, request: ArrivalRequest, worker: str | None, latest: ArrivalRow | None
+    ) -> None:
+        if not (request.consented or request.another):
+            raise NotAdmitted(404, ErrorCode.NOT_NOW, "You have not begun yet.")
+        if not self._is_open():
+            raise NotAdmitted(
+                409,
+                ErrorCode.STUDY_PAUSED,
+                "The study takes nobody new at the moment. Please come back later.",
+            )
+        if worker is not None:
+            history = await self._record.read(queries.histories, [worker])
+            if history[worker].dialogs >= self._study.dialogs_per_worker:
+                raise NotAdmitted(
+                    409,
+                    ErrorCode.CAP_REACHED,
+                    "You have taken part as often as one person can in this study. Thank you!",
+                )
+        if latest is None:
+            self._check_answers(request.check_answers)
+
+    def _check_answers(self, given: list[int]) -> None:
+        right = [check.answer for check in self._study.check]
+        wrong = [
+            str(n + 1) for n, answer in enumerate(right) if n >= len(given) or given[n] != answer
+        ]
+        if wrong:
+            raise NotAdmitted(
+                422,
+                ErrorCode.BAD_REQUEST,
+                f"Not quite: please look at question {' and '.join(wrong)} again. "
+                "The instructions have the answer.",
+            )
+
+    async def _create(
+        self, request: ArrivalRequest, worker: str | None, external_id: str, address: str
+    ) -> str:
+        now = self._now()
+        worker_row = None
+        if worker is None:
+            worker = new_id("w")
+            worker_row = {
+                "id": worker,
+                "study_id": self._study.id,
+                "recruiter": RECRUITER,
+                "external_id": external_id,
+                "created_at": now,
+            }
+        languages = self._study.languages
+        arrival_id = new_id("a")
+        row = {
+            "id": arrival_id,
+            "study_id": self._study.id,
+            "worker_id": worker,
+            "assignment_id": new_id(RECRUITER),
+            "status": ArrivalStatus.ARRIVED.value,
+            "language": request.language if request.language in languages else languages[0],
+            "address": self._tokens.address(address),
+            "created_at": now,
+        }
+        await self._record.writer.commit(new_arrival(worker_row, row))
+        expiry = Due(ArrivalDeadline.EXPIRY, arrival_id)
+        self._deadlines.arm(expiry, self._study.assignment_duration_s)
+        return arrival_id

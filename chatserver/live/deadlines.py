@@ -1,0 +1,241 @@
+"""Moments at which the rules must be asked again, in a Redis sorted set, by Redis TIME.
+
+Any process serves them. A claim moves a deadline 30 s on, so that a process that dies with it
+loses nothing; it is removed after the commit. What a deadline means is judged by the pure
+rules on the reloaded state, so firing twice, late or stale changes nothing.
+
+Time here is service time: Redis TIME less the seconds in which no process was healthy. An
+outage of ours therefore shortens nobody's limit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from redis.asyncio import Redis
+
+from chatserver.live.batcher import Batcher
+from dialogs.dialog import Deadline, DeadlineKind
+from dialogs.rules import Role
+from pairing.keys import Keys
+
+CLAIM_S: Final = 30.0
+STRETCHES: Final = 8
+"""More stretches of a turn than any study allows; they are removed together."""
+
+
+class ArrivalDeadline(StrEnum):
+    """Deadlines that belong to an arrival instead of a dialog."""
+
+    EXPIRY = "expiry"
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A deadline: its kind, whose it is (dialog or arrival id), and what armed it.
+
+    `stretch` counts how often signs of typing have prolonged this turn.
+    """
+
+    kind: DeadlineKind | ArrivalDeadline
+    subject: str
+    role: Role | None = None
+    seq: int = 0
+    stretch: int = 0
+
+    def member(self) -> str:
+        return f"{self.kind}|{self.subject}|{self.role or ''}|{self.seq}|{self.stretch}"
+
+    @classmethod
+    def parse(cls, member: str) -> Due:
+        kind, subject, role, seq, stretch = member.split("|")
+        known = ArrivalDeadline if kind in set(ArrivalDeadline) else DeadlineKind
+        return cls(known(kind), subject, Role(role) if role else None, int(seq), int(stretch))
+
+    @classmethod
+    def of(cls, dialog_id: str, deadline: Deadline) -> Due:
+        return cls(deadline.kind, dialog_id, deadline.role, deadline.seq)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    due: Due
+    score: float
+
+
+# KEYS: deadlines, clock. The clock is a hash: `lost` = seconds of outage so far, `alive` = when
+# a healthy process last said so.
+_NOW = """
+local t = redis.call('TIME')
+local raw = t[1] + t[2] / 1000000
+local now = raw - tonumber(redis.call('HGET', KEYS[2], 'lost') or '0')
+"""
+
+# ARGV: number of members to remove, those members, then (mode, member, delay) triples.
+# Mode 'set' moves a deadline, 'new' leaves one that exists, 'xx' moves only one that exists.
+_ARM = (
+    _NOW
+    + """
+local n = tonumber(ARGV[1])
+for i = 2, n + 1 do redis.call('ZREM', KEYS[1], ARGV[i]) end
+for i = n + 2, #ARGV, 3 do
+  local score = string.format('%.6f', now + tonumber(ARGV[i + 2]))
+  if ARGV[i] == 'new' then redis.call('ZADD', KEYS[1], 'NX', score, ARGV[i + 1])
+  elseif ARGV[i] == 'xx' then redis.call('ZADD', KEYS[1], 'XX', score, ARGV[i + 1])
+  else redis.call('ZADD', KEYS[1], score, ARGV[i + 1]) end
+end
+return 0
+"""
+)
+
+# ARGV: most, claim length. Returns member, score pairs.
+_CLAIM = (
+    _NOW
+    + """
+local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])
+local out = {}
+for _, member in ipairs(due) do
+  local score = string.format('%.6f', now + tonumber(ARGV[2]))
+  redis.call('ZADD', KEYS[1], score, member)
+  out[#out + 1] = member
+  out[#out + 1] = score
+end
+return out
+"""
+)
+
+# Remove a claimed deadline unless it was armed anew meanwhile. ARGV: member, score.
+_DONE = """
+local score = redis.call('ZSCORE', KEYS[1], ARGV[1])
+if score and math.abs(tonumber(score) - tonumber(ARGV[2])) < 0.0005 then
+  return redis.call('ZREM', KEYS[1], ARGV[1])
+end
+return 0
+"""
+
+# A healthy process says so. ARGV: longest silence that is no outage (s). Returns Redis TIME.
+_ALIVE = """
+local t = redis.call('TIME')
+local raw = t[1] + t[2] / 1000000
+local last = redis.call('HGET', KEYS[2], 'alive')
+if last and raw - tonumber(last) > tonumber(ARGV[1]) then
+  redis.call('HINCRBYFLOAT', KEYS[2], 'lost', string.format('%.6f', raw - tonumber(last)))
+end
+redis.call('HSET', KEYS[2], 'alive', string.format('%.6f', raw))
+return string.format('%.6f', raw)
+"""
+
+
+class Deadlines:
+    """The deadlines of a study. Arming is gathered and sent in the background."""
+
+    def __init__(self, redis: Redis, keys: Keys) -> None:
+        self._all_keys = keys
+        self._keys = [keys.deadlines, keys.clock]
+        self._redis = redis
+        self._arm = redis.register_script(_ARM)
+        self._claim = redis.register_script(_CLAIM)
+        self._done = redis.register_script(_DONE)
+        self._alive = redis.register_script(_ALIVE)
+        self._batcher: Batcher[tuple[str, str, float]] = Batcher(self._send, "deadlines")
+
+    def arm(self, due: Due, delay_s: float) -> None:
+        """Set a deadline `delay_s` seconds from now, whether or not it is set already."""
+        self._batcher.add(("set", due.member(), delay_s))
+
+    def arm_missing(self, due: Due, delay_s: float) -> None:
+        """Set a deadline unless it is set already."""
+        self._batcher.add(("new", due.member(), delay_s))
+
+    def move(self, due: Due, delay_s: float) -> None:
+        """Move a deadline if it is set."""
+        self._batcher.add(("xx", due.member(), delay_s))
+
+    def disarm(self, due: Due) -> None:
+        """Remove a deadline, and for a turn every stretch of it."""
+        stretches = STRETCHES if due.kind is DeadlineKind.TURN else 1
+        for n in range(stretches):
+            member = Due(due.kind, due.subject, due.role, due.seq, n).member()
+            self._batcher.add(("rem", member, 0.0))
+
+    def change(self, dialog_id: str, before: Iterable[Deadline], after: Iterable[Deadline]) -> None:
+        """Arm what a dialog's new state needs and remove what it no longer needs."""
+        old = {Due.of(dialog_id, d): d.delay_s for d in before}
+        new = {Due.of(dialog_id, d): d.delay_s for d in after}
+        for due in old.keys() - new.keys():
+            self.disarm(due)
+        for due in new.keys() - old.keys():
+            self.arm(due, new[due])
+
+    async def _send(self, items: list[tuple[str, str, float]]) -> None:
+        # Later orders about a member win, so each member is sent once.
+        final = {member: (mode, delay) for mode, member, delay in items}
+        removed = [member for member, (mode, _) in final.items() if mode == "rem"]
+        armed = [
+            field
+            for member, (mode, delay) in final.items()
+            if mode != "rem"
+            for field in (mode, member, f"{delay:.6f}")
+        ]
+        await self._arm(keys=self._keys, args=[len(removed), *removed, *armed])
+
+    async def send(self) -> None:
+        """Send what is armed until cancelled."""
+        await self._batcher.run()
+
+    async def flushed(self) -> None:
+        await self._batcher.flushed()
+
+    async def claim(self, most: int = 50) -> list[Claim]:
+        """Take deadlines that are due; each comes again after 30 s unless `done` is called."""
+        found: Sequence[bytes] = await self._claim(keys=self._keys, args=[most, CLAIM_S])
+        texts = [raw.decode() for raw in found]
+        return [
+            Claim(Due.parse(member), float(score))
+            for member, score in zip(texts[::2], texts[1::2], strict=True)
+        ]
+
+    async def done(self, claim: Claim) -> None:
+        """The claimed deadline has been dealt with."""
+        await self._done(keys=self._keys[:1], args=[claim.due.member(), claim.score])
+
+    async def alive(self, silence_s: float) -> float:
+        """Say that a healthy process is at work; returns Redis TIME in seconds.
+
+        When nobody said so for more than `silence_s` seconds, the gap does not count.
+        """
+        return float(await self._alive(keys=self._keys, args=[silence_s]))
+
+    async def redis_time(self) -> float:
+        seconds, micros = await self._redis.time()
+        return float(seconds) + float(micros) / 1e6
+
+    async def forget_all(self) -> None:
+        """Remove every deadline; the sweep arms them anew at full length."""
+        await self._redis.delete(self._keys[0])
+
+    async def typed(self, dialog_id: str, role: Role, turn_seq: int, lasting_s: float) -> None:
+        """Remember for `lasting_s` seconds that somebody typed in this turn."""
+        lasting_ms = max(int(lasting_s * 1000), 1)
+        await self._redis.set(self._typing(dialog_id, role, turn_seq), 1, px=lasting_ms)
+
+    async def was_typing(self, dialog_id: str, role: Role, turn_seq: int) -> bool:
+        """Whether a sign of typing in this turn is remembered."""
+        return bool(await self._redis.exists(self._typing(dialog_id, role, turn_seq)))
+
+    def _typing(self, dialog_id: str, role: Role, turn_seq: int) -> str:
+        return self._all_keys.typing(f"{dialog_id}:{role}:{turn_seq}")
+
+
+async def every(seconds: float, stop: asyncio.Event) -> bool:
+    """Wait `seconds`, or less when `stop` is set; False then."""
+    try:
+        async with asyncio.timeout(seconds):
+            await stop.wait()
+    except TimeoutError:
+        return True
+    return False

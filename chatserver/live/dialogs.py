@@ -1,0 +1,276 @@
+"""Carries out commands on dialogs, and keeps the folds of those that this process serves.
+
+Acknowledged means committed: a command's events are in the database before anybody is told.
+A dialog has one decision in flight in a process; the database's primary key settles the rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from chatserver.live.deadlines import Deadlines
+from chatserver.live.fanout import Fanout
+from chatserver.live.frames import frame, message_out
+from chatserver.live.hub import Hub
+from chatserver.tokens import new_code
+from dialogs.dialog import (
+    Answer,
+    Command,
+    DialogState,
+    Known,
+    Refusal,
+    RefusalCode,
+    deadlines,
+    decide,
+    evolve,
+)
+from dialogs.events import Ended, Event, SeatLost, from_json, to_json
+from dialogs.record import queries
+from dialogs.record.decisions import happenings
+from dialogs.record.errors import BadRow, Conflict, Overloaded, Unavailable
+from dialogs.record.store import Record
+from dialogs.rules import Outcome, Phase
+
+log = logging.getLogger("duologue.dialogs")
+
+MAX_QUEUED: Final = 16
+"""Commands that may wait for one dialog's turn in this process."""
+
+ATTEMPTS: Final = 8
+RETRY_S: Final = 0.05
+
+
+class Busy(Exception):
+    """The command cannot be carried out now; nothing has happened. The sender may try again."""
+
+
+class LiveDialog:
+    """One dialog's fold, its queue, and how many pages of this process are in it."""
+
+    __slots__ = ("lock", "pages", "queued", "state")
+
+    def __init__(self, state: DialogState) -> None:
+        self.state = state
+        self.lock = asyncio.Lock()
+        self.queued = 0
+        self.pages = 0
+
+
+class Dialogs:
+    """The live dialogs of a process.
+
+    `on_refresh(arrival_id)` asks for a new `state` to that page; `on_place(item, n)` tells of a
+    place that is free again, `on_waiting(arrival_ids)` of people who are back in the lobby.
+    """
+
+    def __init__(
+        self,
+        record: Record,
+        hub: Hub,
+        fanout: Fanout,
+        deadlines: Deadlines,
+        *,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._record = record
+        self._hub = hub
+        self._fanout = fanout
+        self._deadlines = deadlines
+        self._now = now
+        self._live: dict[str, LiveDialog] = {}
+        self.on_refresh: Callable[[str], None] = lambda arrival_id: None
+        self.on_place: Callable[[str, int], None] = lambda item_id, place: None
+        self.on_waiting: Callable[[Iterable[str]], None] = lambda arrival_ids: None
+        fanout.on("events", self._told)
+
+    # --- Serving ---------------------------------------------------------------------------
+
+    async def enter(self, dialog_id: str) -> DialogState:
+        """A page of this process joins the dialog; returns its state, just read."""
+        live = await self._get(dialog_id)
+        live.pages += 1
+        self._live[dialog_id] = live
+        await self._reload(live)
+        return live.state
+
+    def quit(self, dialog_id: str) -> None:
+        """A page of this process is gone from the dialog."""
+        live = self._live.get(dialog_id)
+        if live is not None:
+            live.pages -= 1
+            self._drop_if_idle(live)
+
+    def served(self) -> list[DialogState]:
+        """The states of the dialogs that this process serves, as it knows them."""
+        return [live.state for live in self._live.values()]
+
+    def peek(self, dialog_id: str) -> DialogState | None:
+        """The state as this process knows it, perhaps behind the record."""
+        live = self._live.get(dialog_id)
+        return live.state if live else None
+
+    async def read(self, dialog_id: str) -> DialogState:
+        """The state of a dialog, just read."""
+        live = await self._get(dialog_id)
+        await self._reload(live)
+        return live.state
+
+    async def since(self, dialog_id: str, seq: int) -> tuple[DialogState, list[Event]]:
+        """The state, just read, and the events after number `seq`."""
+        state = await self.read(dialog_id)
+        return state, await self._record.read(queries.events_after, dialog_id, seq)
+
+    async def catch_up(self) -> None:
+        """Find in the record what fan-out has not brought, and deliver it."""
+        seqs = await self._record.read(queries.last_seqs, list(self._live))
+        behind = [
+            live
+            for dialog_id, seq in seqs.items()
+            if (live := self._live.get(dialog_id)) and live.state.seq < seq
+        ]
+        for live in behind:
+            await self._reload(live)
+
+    async def _get(self, dialog_id: str) -> LiveDialog:
+        live = self._live.get(dialog_id)
+        if live is None:
+            state = await self._record.read(queries.dialog, dialog_id)
+            if state is None:
+                raise LookupError(f"there is no dialog {dialog_id}")
+            # Another coroutine may have read it meanwhile: its fold is the one that is served.
+            live = self._live.get(dialog_id) or LiveDialog(state)
+        return live
+
+    def _drop_if_idle(self, live: LiveDialog) -> None:
+        if live.pages <= 0 and live.queued == 0:
+            self._live.pop(live.state.dialog_id, None)
+
+    # --- Commands --------------------------------------------------------------------------
+
+    async def carry_out(self, dialog_id: str, command: Command) -> Answer:
+        """Decide, commit, and tell everybody. The answer is `Known`, a refusal, or the events.
+
+        Raises:
+            Busy: too many commands wait, or the database does not answer.
+        """
+        live = await self._get(dialog_id)
+        if live.queued >= MAX_QUEUED:
+            raise Busy
+        self._live[dialog_id] = live
+        live.queued += 1
+        try:
+            async with live.lock:
+                return await self._decide(live, command)
+        except Unavailable as error:
+            log.warning("dialog %s: %s not carried out: %s", dialog_id, type(command), error)
+            raise Busy from error
+        finally:
+            live.queued -= 1
+            self._drop_if_idle(live)
+
+    async def _decide(self, live: LiveDialog, command: Command) -> Answer:
+        just_read = False
+        for attempt in range(ATTEMPTS):
+            state = live.state
+            answer = decide(state, command, self._now())
+            if isinstance(answer, Known):
+                self._publish_again(live, answer.seq)
+                return answer
+            if isinstance(answer, Refusal) or not answer:
+                # A no must come from a fold that was just read: another process may know more.
+                if just_read:
+                    return answer
+                await self._reload(live)
+                just_read = True
+                continue
+            try:
+                decision, after = happenings(state, answer, new_code)
+                await self._record.writer.commit(decision)
+            except Conflict:
+                await self._reload(live)
+                just_read = True
+            except BadRow as error:
+                log.warning("dialog %s: a row was refused: %s", state.dialog_id, error)
+                text = "The message holds characters that cannot be stored. Please change it."
+                return Refusal(RefusalCode.BAD_TEXT, text)
+            except Overloaded:
+                raise
+            except Unavailable:
+                # The commit may or may not have happened; only the record knows.
+                await asyncio.sleep(RETRY_S * 2**attempt)
+                await self._reload(live)
+                just_read = True
+            else:
+                self._committed(live, state, answer, after)
+                return answer
+        raise Busy
+
+    def _committed(
+        self, live: LiveDialog, before: DialogState, events: Iterable[Event], after: DialogState
+    ) -> None:
+        note = [[e.kind, e.at, to_json(e)] for e in events]
+        self._fanout.tell("events", [before.dialog_id, before.seq + 1, note])
+        self._deadlines.change(before.dialog_id, deadlines(before), deadlines(after))
+        for n, event in enumerate(events, start=before.seq + 1):
+            self._apply(live, n, event)
+
+    def _publish_again(self, live: LiveDialog, seq: int) -> None:
+        """A repeated message is shown again to whoever missed it; pages ignore what they have."""
+        said = next(m.said for m in live.state.messages if m.seq == seq)
+        self._fanout.tell(
+            "events", [live.state.dialog_id, seq, [[said.kind, said.at, to_json(said)]]]
+        )
+        for seat in live.state.seats.values():
+            if not seat.gone:
+                self._hub.emit(seat.arrival_id, "message", message_out(seq, said, seat.role))
+
+    # --- Events ----------------------------------------------------------------------------
+
+    async def _reload(self, live: LiveDialog) -> None:
+        base = live.state.seq
+        events = await self._record.read(queries.events_after, live.state.dialog_id, base)
+        for n, event in enumerate(events, start=base + 1):
+            self._apply(live, n, event)
+
+    def _told(self, note: Any) -> None:
+        """Another process has committed events."""
+        dialog_id, seq, events = note
+        live = self._live.get(dialog_id)
+        if live is None:
+            return
+        for n, (kind, at, data) in enumerate(events, start=seq):
+            if n == live.state.seq + 1:
+                self._apply(live, n, from_json(kind, at, data))
+
+    def _apply(self, live: LiveDialog, seq: int, event: Event) -> None:
+        """Take in event `seq` if it is the next one, and deliver it to the pages here.
+
+        An older one is known already. A newer one cannot come: reloads are in order.
+        """
+        before = live.state
+        if seq != before.seq + 1:
+            return
+        after = live.state = evolve(before, event)
+        now = self._now()
+        for seat in before.seats.values():
+            if seat.gone:
+                continue
+            name, payload = frame(after, event, seat.role, now)
+            self._hub.emit(seat.arrival_id, name, payload)
+        if isinstance(event, SeatLost | Ended):
+            for seat in before.seats.values():
+                self.on_refresh(seat.arrival_id)
+            self._tell_consequences(before, after, event)
+
+    def _tell_consequences(
+        self, before: DialogState, after: DialogState, event: SeatLost | Ended
+    ) -> None:
+        incomplete = after.phase is not Phase.ENDED or after.outcome is not Outcome.COMPLETE
+        if before.phase is Phase.PAIRED and after.phase is not Phase.PAIRED and incomplete:
+            self.on_place(after.item_id, after.place)
+        if isinstance(event, Ended) and event.waiting_again:
+            self.on_waiting(event.waiting_again)
