@@ -1,0 +1,350 @@
+/** Everything the worker's page says, in English. Amounts and times come in already written out. */
+
+const plural = (n: number, one: string, many: string) => (n === 1 ? one : many);
+
+export const en = {
+  common: {
+    loading: "Loading…",
+    back: "Back",
+    next: "Continue",
+    cancel: "Cancel",
+    close: "Close",
+    tryAgain: "Try again",
+    language: "Language",
+    sending: "Sending…",
+    step: (n: number, of: number) => `Step ${n} of ${of}`,
+    minutes: (n: number) => `${n} ${plural(n, "minute", "minutes")}`,
+    aboutMinutes: (n: number) => `about ${n} ${plural(n, "minute", "minutes")}`,
+  },
+
+  roles: {
+    questioner: "Questioner",
+    answerer: "Answerer",
+    questionerDoes: "You ask the questions",
+    answererDoes: "You answer the questions",
+  },
+
+  preview: {
+    youArePaid: "You are paid",
+    itTakes: "It takes",
+    youWrite: "You write",
+    messages: (n: number) => `${n} ${plural(n, "message", "messages")}`,
+    whatTitle: "What you will do",
+    what: "You talk in writing with another person, live, about one picture. Only one of you can see it.",
+    questioner: (n: number) =>
+      `You do not see the picture. You read one line about it, and ask ${n} questions to imagine it as well as you can.`,
+    questionerBlurred: (n: number) =>
+      `You see the picture strongly blurred. You ask ${n} questions to find out what it shows.`,
+    answerer: "You see the picture. You answer each question truthfully, in a natural sentence.",
+    roleLater: "You learn your role when your partner is found.",
+    payTitle: "What is paid, and when",
+    payFull: (pay: string, n: number) => `The whole dialog, ${n} questions and answers: ${pay}.`,
+    payAlone: (pay: string) =>
+      `If your partner leaves, you finish alone and are paid the same ${pay}.`,
+    payWait: (limit: string, rate: string) =>
+      `If nobody can be found, you may hand the work in after ${limit} and are paid ${rate} for every minute you waited.`,
+    payNoWait: (limit: string) =>
+      `If nobody can be found, you may hand the work in after ${limit}. Waiting alone is not paid.`,
+    payLeave: "If you leave in the middle, you give up the pay for the dialog.",
+    begin: "Begin",
+    acceptFirst: "This is a preview. Accept the work first, then you can begin.",
+    paused: "The team has paused this study. Nobody new can begin at the moment.",
+    contact: "Questions about this study?",
+  },
+
+  consent: {
+    title: "Your consent",
+    agree: "I agree",
+  },
+
+  instructions: {
+    title: "How it works",
+    intro: "Two people, one picture. Read both roles: you may get either one.",
+    questionerTips: [
+      "Ask one thing at a time.",
+      "Build on the answers you have: ask what you still cannot imagine.",
+      "Ask about what can be seen: people, things, colours, places, what is going on.",
+    ],
+    answererTips: [
+      "Look closely and answer truthfully.",
+      "Say a little more than yes or no when there is more to see.",
+      "If something cannot be seen, say so.",
+    ],
+    bothTitle: "For both",
+    both: [
+      "Write whole, plain sentences, without chat shorthand.",
+      "Be kind. Do not give names, addresses or other personal details.",
+      "Stay with the picture; do not talk about the work or the pay.",
+    ],
+    times: (turn: string, grace: string) =>
+      `Each message should come within ${turn}. If you are away for more than ${grace}, your place is lost.`,
+    exampleTitle: "An example",
+    exampleCaption: "The one line about the picture",
+    exampleBlurred: "The picture, which the questioner sees blurred",
+  },
+
+  check: {
+    title: "A short check",
+    intro: "Just to be sure that the instructions are clear. You can look at them again.",
+    question: (n: number, of: number) => `Question ${n} of ${of}`,
+    reread: "Read the instructions again",
+    submit: "Check my answers",
+    unanswered: "Please answer every question.",
+  },
+
+  arrived: {
+    title: "Ready when you are",
+    intro: "Three short steps, and you are in the conversation.",
+    steps: [
+      "Press the button. We look for your partner.",
+      "When one is found, you hear a sound. Both of you press Start.",
+      "You talk about the picture.",
+    ],
+    stepSeconds: (seconds: string) => `You have ${seconds} seconds to press Start.`,
+    ready: "I am ready",
+    missed:
+      "A partner was found, but Start was not pressed in time. That happens, and costs you nothing. Press the button when you are back.",
+  },
+
+  waiting: {
+    title: "Looking for your partner",
+    stay: "Keep this page open. You may look at something else: we play a sound when a partner is found.",
+    waited: "You have waited",
+    estimate: "Usual wait",
+    unknown: "not known yet",
+    soon: "less than a minute",
+    position: "Place in line",
+    next: "You are next",
+    ifNobody: (limit: string, pays: string) =>
+      `If nobody comes within ${limit}, you can hand the work in and are paid ${pays} for waiting.`,
+    ifNobodyUnpaid: (limit: string) =>
+      `If nobody comes within ${limit}, you can hand the work in.`,
+    choiceTitle: "It is taking long today. You choose:",
+    waitOn: "Wait on",
+    waitOnNote: "Every minute you wait counts.",
+    stopNow: (pays: string) => `Hand in now for ${pays}`,
+    stopNowUnpaid: "Hand in now",
+    waitingOn: "Good. We keep looking. You can still hand in at any time.",
+    nothingTitle: "Nothing left to talk about",
+    nothing:
+      "Every picture that is new to you has been taken. You have done nothing wrong, and your waiting is paid.",
+    nothingUnpaid: "Every picture that is new to you has been taken. You have done nothing wrong.",
+    pausedTitle: "The team has paused the study",
+    paused: "No new conversations begin at the moment. You keep your place, and your time counts.",
+  },
+
+  matched: {
+    title: "Your partner is here",
+    intro: "Press Start to begin the conversation.",
+    start: "Start",
+    notNow: "Not now",
+    notNowNote: "You go back without any disadvantage.",
+    started: "You are ready. Waiting for your partner to press Start…",
+    seconds: (n: number) => `${n} ${plural(n, "second", "seconds")} left`,
+    flash: "● Partner found",
+  },
+
+  chat: {
+    youAre: "Your role",
+    caption: "About the picture",
+    imageAlt: "The picture that your partner asks about",
+    blurredAlt: "The picture, strongly blurred",
+    pictureFailed: "The picture did not load.",
+    zoom: "Enlarge the picture",
+    zoomIn: "Larger",
+    zoomOut: "Smaller",
+    round: (n: number, of: number) => `Round ${n} of ${of}`,
+    soloCount: (n: number, of: number) => `${n} of ${of} sent`,
+    log: "The conversation",
+    empty: {
+      questioner: "Your questions and the answers will appear here.",
+      answerer: "Your partner's questions and your answers will appear here.",
+    },
+    you: "You",
+    partner: "Partner",
+    question: (n: number) => `Question ${n}`,
+    answer: (n: number) => `Answer ${n}`,
+    fact: (n: number) => `Fact ${n}`,
+    box: "Your message",
+    placeholder: {
+      questioner: "Ask about the picture…",
+      answerer: "Answer the question…",
+      solo: "Something else that can be seen…",
+      wait: "You can prepare your next message…",
+    },
+    send: "Send",
+    count: (n: number, max: number) => `${n} of ${max} characters`,
+    tooLong: (n: number) => `${n} too many. Please shorten the message.`,
+    sending: "Sending…",
+    sent: "Sent",
+    unsent: "Not sent yet",
+    unsentOffline: "Goes out as soon as you are connected",
+    retry: "Send again",
+    typing: "Your partner is writing…",
+    pays: (pay: string) => `${pay} when you finish`,
+    paysNote: "Also if your partner leaves.",
+    newTurn: "● Your turn",
+  },
+
+  now: {
+    askFirst: "Your turn: ask your first question about the picture.",
+    ask: (n: number) => `Your turn: ask question ${n}.`,
+    answer: (n: number) => `Your turn: answer question ${n}.`,
+    waitAnswer: "Your partner is answering. Wait a moment.",
+    waitQuestion: "Your partner is thinking of a question. Wait a moment.",
+    soloAsk: (left: number) =>
+      `Go on alone: write ${left} more ${plural(left, "question", "questions")} you would ask.`,
+    soloTell: (left: number) =>
+      `Go on alone: write ${left} more ${plural(left, "thing", "things")} you see in the picture.`,
+    allSent: "You have sent everything and will be paid in full. You may stay for the last answer, or close the page.",
+    ending: "The conversation is over. One moment…",
+  },
+
+  turn: {
+    left: (time: string) => `${time} left to send your message. Writing gives you more time.`,
+    over: "Time is up. Please send your message now, or your place may be lost.",
+    partner: (time: string) =>
+      `Your partner has ${time} left. If nothing comes, you finish alone and are paid in full.`,
+  },
+
+  away: {
+    note: "Your partner has lost the connection.",
+    until: (time: string) =>
+      `We wait ${time} for them. If they do not come back, you finish alone and are paid in full.`,
+    over: "One moment: we are looking whether they come back.",
+  },
+
+  solo: {
+    title: "Your partner has left",
+    pay: (pay: string) => `You did nothing wrong, and you will be paid in full: ${pay}.`,
+    ask: (left: number) =>
+      `Please write the ${left} ${plural(left, "question", "questions")} you would still ask about the picture. Nobody answers them.`,
+    tell: (left: number) =>
+      `Please write ${left} more ${plural(left, "sentence", "sentences")}, each about something you see in the picture.`,
+    againTitle: "You had only just begun.",
+    again: "Look for a new partner",
+    againNote: "If you like, start over with somebody else instead.",
+  },
+
+  offline: {
+    title: "Reconnecting…",
+    note: "Nothing is lost. You can go on writing.",
+    connecting: "Connecting…",
+  },
+
+  leave: {
+    button: "Leave",
+    title: "Leave now?",
+    lobby: (pay: string) =>
+      `Nothing has begun yet. If you leave, you hand this work back and give up the chance to earn ${pay}. Nobody will hold it against you.`,
+    lobbyWaiting:
+      "If you would rather be paid for waiting, stay until you are offered to hand in.",
+    seat: (pay: string) =>
+      `You would give up the ${pay} for this dialog, and your partner would have to finish alone.`,
+    solo: (pay: string, left: number) =>
+      `Only ${left} ${plural(left, "message", "messages")} to go, and you are paid ${pay}. If you leave now, you give that up.`,
+    reason: "Would you tell us why? (optional)",
+    stay: "Stay",
+    confirm: "Leave",
+  },
+
+  report: {
+    button: "Report a problem",
+    short: "Report",
+    title: "Report a problem",
+    intro: "Tell the team what is wrong: a technical fault, rude words, a bad picture. Your pay is not touched.",
+    text: "What happened?",
+    send: "Send to the team",
+    thanks: "Thank you. The team has your report. You can go on.",
+    contact: "You can also write to",
+    noContact: "You can report a problem here once you have begun.",
+  },
+
+  end: {
+    completed: {
+      title: "Thank you! The dialog is complete.",
+      text: "You and your partner have finished all rounds.",
+    },
+    finished_alone: {
+      title: "Thank you! You are done.",
+      text: "Your partner left, and you finished alone. You are paid in full.",
+    },
+    left: {
+      title: "You have left the dialog",
+      text: "Your part ended before it was finished: the page was left, or no message came in time.",
+    },
+    never_paired: {
+      title: "Thank you for waiting",
+      text: "We could not find you a partner. That is not your fault, and your waiting is counted.",
+    },
+    returned: {
+      title: "You have handed the work back",
+      text: "No dialog had begun. Nothing counts against you.",
+    },
+    screened_out: {
+      title: "This study is not for you this time",
+      text: "You do not meet the conditions of this study. Thank you for your interest.",
+    },
+    study_full: {
+      title: "The study is complete",
+      text: "All dialogs have been held, so there is nothing left to do. Thank you for coming.",
+    },
+    ended_by_team: {
+      title: "The dialog was ended",
+      text: "The time for this dialog was over, or the team ended it. You did nothing wrong.",
+    },
+    amount: "You are paid",
+    unpaid: "Nothing is paid for this.",
+    code: "Your completion code",
+    copy: "Copy",
+    copied: "Copied",
+    copyFailed: "Please select the code and copy it yourself.",
+    codeUse: "Enter this code where you found the work, if you are asked for one.",
+    feedback: "How was it? (optional)",
+    feedbackHint: "Anything you liked, or that we should do better.",
+    submit: "Submit the work",
+    submitNote: "This last step hands the work in. If nothing happens, simply press it again.",
+    finish: "Send and finish",
+    finished: "All done. You can close this page now.",
+    feedbackSent: "Thank you, we have your feedback.",
+    another: "Another dialog",
+    anotherNote: "There are more pictures. Each dialog is paid like this one.",
+  },
+
+  stopped: {
+    replacedTitle: "You have opened this page elsewhere",
+    replaced: "To keep things in order, the conversation runs only in the newest window.",
+    continueHere: "Continue here",
+    title: "This page cannot go on",
+    reload: "Load the page again",
+    failedTitle: "We cannot reach the server",
+    failed: "This is not your fault. We keep trying; nothing is lost.",
+    crashTitle: "Something went wrong on this page",
+    crash: "Nothing that you sent is lost. Load the page again to go on.",
+  },
+
+  problems: {
+    noAnswer: "That did not go through. Please check the connection and try again.",
+  },
+
+  /** For languages other than the server's; in English the server's own sentence is shown. */
+  refusals: {
+    bad_token: "This link is no longer valid. Load the page again.",
+    bad_request: "That could not be understood. Please check what you entered.",
+    replaced: "This page is open in another window.",
+    not_now: "That is not possible right now.",
+    study_paused: "The team has paused the study.",
+    too_fast: "That was too fast. Please wait a moment.",
+    try_again: "That did not work. Please try again.",
+    already_used: "This work has already been done.",
+    cap_reached: "You have done as many dialogs as one person may. Thank you!",
+    not_your_turn: "Please wait: it is your partner's turn.",
+    bad_text: "This message cannot be sent. Please write one line of plain text.",
+    seat_lost: "Your part in this dialog is over.",
+    dialog_ended: "This dialog has ended.",
+    all_sent: "You have sent all your messages and will be paid in full. You may close this page.",
+    not_alone: "A new partner is possible only early, after yours has left.",
+  },
+};
+
+export type Texts = typeof en;

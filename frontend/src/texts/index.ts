@@ -1,0 +1,78 @@
+/** The languages the page speaks, and how numbers, money and times are written in each. */
+
+import { ar } from "./ar";
+import { en, type Texts } from "./en";
+
+export type { Texts } from "./en";
+
+const CATALOGUES: Readonly<Record<string, Texts>> = { en, ar };
+
+export interface Locale {
+  lang: string;
+  dir: "ltr" | "rtl";
+  t: Texts;
+  number(n: number): string;
+  /** An amount in the currency's smallest unit. */
+  money(cents: number, currency: string): string;
+  /** Minutes and seconds as on a clock, rounded up to whole seconds. */
+  clock(seconds: number): string;
+  /** A span in words, in whole minutes from 90 seconds on. */
+  span(seconds: number): string;
+}
+
+export function localeFor(language: string): Locale {
+  const base = language.toLowerCase().split("-")[0] ?? "en";
+  const lang = base in CATALOGUES ? base : "en";
+  const t = CATALOGUES[lang] ?? en;
+  return {
+    lang,
+    dir: lang === "ar" ? "rtl" : "ltr",
+    t,
+    number: (n) => new Intl.NumberFormat(lang).format(n),
+    money: (cents, currency) => money(lang, cents, currency),
+    clock: (seconds) => {
+      const whole = Math.max(0, Math.ceil(seconds));
+      return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+    },
+    span: (seconds) => span(lang, seconds, t),
+  };
+}
+
+function money(lang: string, cents: number, currency: string): string {
+  const format = new Intl.NumberFormat(lang, {
+    style: "currency",
+    currency,
+    currencyDisplay: "narrowSymbol",
+  });
+  return format.format(cents / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
+}
+
+function span(lang: string, seconds: number, t: Texts): string {
+  if (seconds >= 90) return t.common.minutes(Math.round(seconds / 60));
+  const format = { style: "unit", unit: "second", unitDisplay: "long" } as const;
+  return new Intl.NumberFormat(lang, format).format(Math.round(seconds));
+}
+
+/** The study's language that fits the reader best: chosen before, then the browser's, then first. */
+export function pickLanguage(
+  offered: readonly string[],
+  chosen: string | null,
+  preferred: readonly string[],
+): string {
+  if (chosen !== null && offered.includes(chosen)) return chosen;
+  const base = (tag: string) => tag.toLowerCase().split("-")[0];
+  for (const tag of preferred) {
+    const fit = offered.find((language) => base(language) === base(tag));
+    if (fit !== undefined) return fit;
+  }
+  return offered[0] ?? "en";
+}
+
+/** A language's name in itself, for the chooser. */
+export function languageName(language: string): string {
+  try {
+    return new Intl.DisplayNames([language], { type: "language" }).of(language) ?? language;
+  } catch {
+    return language;
+  }
+}
