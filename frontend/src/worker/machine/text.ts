@@ -1,0 +1,22 @@
+/** The limits of a message's text, as `dialogs/limits.py` has them. */
+
+const INVISIBLE = /^[\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Z}\p{Mn}\p{Me}]*$/u;
+const CONTROL = /\p{Cc}+/gu;
+
+/** A message is one line: line breaks and tabs, typed or pasted, become spaces. */
+export function oneLine(text: string): string {
+  return text.replace(CONTROL, " ");
+}
+
+/** Code points after trimming, which is how the server counts. */
+export function countCharacters(text: string): number {
+  return [...text.trim()].length;
+}
+
+export function isBlank(text: string): boolean {
+  return INVISIBLE.test(text);
+}
+
+export function fits(text: string, max: number): boolean {
+  return !isBlank(text) && countCharacters(text) <= max;
+}
