@@ -1,0 +1,62 @@
+/** The screen that belongs to the stage an arrival is in. */
+
+import { useEffect } from "preact/hooks";
+import type { State } from "../generated/wire";
+import type { Reply } from "./connection";
+import { useLocale, useStudy } from "./context";
+import { mayWrite, type Model } from "./machine/model";
+import { Bar } from "./parts/Bar";
+import { LinkBanner } from "./parts/LinkBanner";
+import { Arrived } from "./screens/Arrived";
+import { End } from "./screens/End";
+import { Loading, Stopped } from "./screens/Halted";
+import { Matched } from "./screens/Matched";
+import { Talking } from "./screens/Talking";
+import { Waiting } from "./screens/Waiting";
+import { flashTitle, showTitle } from "./title";
+
+interface Props {
+  model: Model;
+  onAnother: (() => Promise<Reply>) | null;
+}
+
+export function LiveView({ model, onAnother }: Props) {
+  useTitle(model);
+  const { state, stopped } = model;
+  const talking = state?.stage === "talking" && stopped === null;
+  return (
+    <div class={talking ? "frame frame-chat" : "frame"} data-stage={state?.stage} data-link={model.link}>
+      <Bar state={stopped === null ? state : null} />
+      {!talking && <LinkBanner link={model.link} />}
+      {stopped !== null ? (
+        <Stopped stopped={stopped} />
+      ) : state === null ? (
+        <Loading />
+      ) : (
+        <Stage state={state} model={model} onAnother={onAnother} />
+      )}
+    </div>
+  );
+}
+
+function Stage({ state, model, onAnother }: Props & { state: State }) {
+  const { stage, lobby, match, dialog, released } = state;
+  if (stage === "waiting" && lobby) return <Waiting lobby={lobby} />;
+  if (stage === "matched" && match) return <Matched match={match} />;
+  if (stage === "talking" && dialog) return <Talking model={model} dialog={dialog} />;
+  if (stage === "released" && released) return <End released={released} onAnother={onAnother} />;
+  return <Arrived missedStart={state.missed_start ?? false} />;
+}
+
+/** Whoever looks elsewhere sees in the title that they are wanted. */
+function useTitle(model: Model): void {
+  const { t } = useLocale();
+  const { title } = useStudy();
+  const stage = model.state?.stage;
+  const wanted = stage === "talking" && mayWrite(model);
+  useEffect(() => {
+    if (stage === "matched") flashTitle(t.matched.flash, title);
+    else showTitle(wanted ? `${t.chat.newTurn} – ${title}` : title);
+    return () => showTitle(title);
+  }, [stage, wanted, title, t]);
+}

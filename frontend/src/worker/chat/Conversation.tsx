@@ -1,0 +1,138 @@
+/** What was said so far; new messages are read out, and the newest stays in view. */
+
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import type { Dialog, MessageOut } from "../../generated/wire";
+import { useActions, useLocale, useServerTime } from "../context";
+import type { Model, Pending } from "../machine/model";
+
+interface Props {
+  dialog: Dialog;
+  model: Model;
+}
+
+/** Pixels from the end within which a reader counts as following the conversation. */
+const NEAR_END = 120;
+
+export function Conversation({ dialog, model }: Props) {
+  const { t } = useLocale();
+  const { messages } = dialog;
+  const log = useRef<HTMLDivElement>(null);
+  const following = useRef(true);
+  const toEnd = () => log.current?.scrollTo({ top: log.current.scrollHeight });
+  useLayoutEffect(() => {
+    if (following.current || model.pending !== null) toEnd();
+  }, [messages.length, model.pending?.key, model.typingUntil > 0]);
+  useEffect(() => {
+    // The box, a notice or a phone's keyboard may take room away from below.
+    if (log.current === null || typeof ResizeObserver === "undefined") return;
+    const observer = new ResizeObserver(() => following.current && toEnd());
+    observer.observe(log.current);
+    return () => observer.disconnect();
+  }, []);
+  return (
+    <div
+      ref={log}
+      class="log"
+      role="log"
+      aria-label={t.chat.log}
+      aria-live="polite"
+      tabIndex={0}
+      data-testid="log"
+      onScroll={({ currentTarget: box }) => {
+        following.current = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_END;
+      }}
+    >
+      {messages.length === 0 && model.pending === null && (
+        <p class="log-empty">{t.chat.empty[dialog.role]}</p>
+      )}
+      {messages.map((message) => (
+        <Said key={message.seq} message={message} dialog={dialog} />
+      ))}
+      {model.pending !== null && <OnItsWay pending={model.pending} dialog={dialog} model={model} />}
+      <Typing model={model} dialog={dialog} />
+    </div>
+  );
+}
+
+function Said({ message, dialog }: { message: MessageOut; dialog: Dialog }) {
+  const { t } = useLocale();
+  const own = message.role === dialog.role;
+  return (
+    <div
+      class={`bubble bubble-${message.role} ${own ? "bubble-own" : "bubble-theirs"}`}
+      data-testid="message"
+      data-seq={message.seq}
+      data-role={message.role}
+      data-own={own}
+    >
+      <p class="bubble-who">
+        {own ? t.chat.you : t.chat.partner} · <Label message={message} dialog={dialog} />
+      </p>
+      {message.parts.map((part, index) => (
+        <p key={index} class="bubble-text" dir="auto">
+          {part.text}
+        </p>
+      ))}
+    </div>
+  );
+}
+
+/** An answerer who has been left alone states facts: such a round has no question. */
+function Label({ message, dialog }: { message: MessageOut; dialog: Dialog }) {
+  const { t } = useLocale();
+  const { round, role } = message;
+  if (role === "questioner") return <>{t.chat.question(round)}</>;
+  const asked = dialog.messages.some((m) => m.role === "questioner" && m.round === round);
+  return <>{asked ? t.chat.answer(round) : t.chat.fact(round)}</>;
+}
+
+function OnItsWay({ pending, dialog, model }: { pending: Pending; dialog: Dialog; model: Model }) {
+  const { t } = useLocale();
+  const { retry } = useActions();
+  const offline = model.link !== "online";
+  const unsent = pending.status === "unsent";
+  const status = unsent
+    ? offline
+      ? t.chat.unsentOffline
+      : t.chat.unsent
+    : pending.status === "sent"
+      ? t.chat.sent
+      : t.chat.sending;
+  return (
+    <div
+      class={`bubble bubble-${dialog.role} bubble-own bubble-pending`}
+      data-testid="pending"
+      data-status={pending.status}
+    >
+      <p class="bubble-who">{t.chat.you}</p>
+      <p class="bubble-text" dir="auto">
+        {pending.text}
+      </p>
+      <p class={unsent ? "bubble-status bubble-unsent" : "bubble-status"}>
+        {status}
+        {unsent && !offline && (
+          <button type="button" class="button button-plain" data-testid="retry" onClick={retry}>
+            {t.chat.retry}
+          </button>
+        )}
+      </p>
+    </div>
+  );
+}
+
+function Typing({ model, dialog }: { model: Model; dialog: Dialog }) {
+  const { t } = useLocale();
+  const pageTime = useServerTime() - model.clock;
+  const typing = model.typingUntil > pageTime && dialog.phase === "paired";
+  if (!typing) return null;
+  return (
+    <p class="typing" data-testid="partner-typing">
+      <span class="typing-dots" aria-hidden="true">
+        <span />
+        <span />
+        <span />
+      </span>
+      {t.chat.typing}
+    </p>
+  );
+}

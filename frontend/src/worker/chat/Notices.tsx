@@ -1,0 +1,87 @@
+/** What is out of the ordinary: a partner away or gone, a turn that is running out. */
+
+import type { Dialog } from "../../generated/wire";
+import { useActions, useAttempt, useLocale, useServerTime, useStudy } from "../context";
+import { allSent } from "../machine/model";
+import { Button } from "../parts/Button";
+import { Failure, Note } from "../parts/Note";
+
+/** The last seconds of a turn, in which its clock is shown. */
+const TURN_SHOWN_S = 60;
+
+export function Notices({ dialog }: { dialog: Dialog }) {
+  const away = dialog.phase === "paired" && !dialog.partner.present;
+  return (
+    <>
+      {dialog.phase === "solo" && !allSent(dialog) && <Alone dialog={dialog} />}
+      {away && <Away graceEndsAt={dialog.partner.grace_ends_at} />}
+      {!(away && !dialog.your_turn) && <TurnClock dialog={dialog} />}
+    </>
+  );
+}
+
+function Away({ graceEndsAt }: { graceEndsAt: number | null }) {
+  const { t, clock } = useLocale();
+  const left = graceEndsAt === null ? 0 : graceEndsAt - useServerTime();
+  return (
+    <Note tone="warn" icon="away" silent testid="partner-away">
+      <p>
+        <strong role="status">{t.away.note}</strong>{" "}
+        <span role="timer">{left > 0 ? t.away.until(clock(left)) : t.away.over}</span>
+      </p>
+    </Note>
+  );
+}
+
+function TurnClock({ dialog }: { dialog: Dialog }) {
+  const { t, clock } = useLocale();
+  const now = useServerTime();
+  if (dialog.turn_ends_at === null || dialog.turn === null || allSent(dialog)) return null;
+  const left = dialog.turn_ends_at - now;
+  if (left > TURN_SHOWN_S) return null;
+  if (!dialog.your_turn) {
+    if (left <= 0) return null;
+    return (
+      <p class="turn-clock muted" role="timer" data-testid="partner-countdown">
+        {t.turn.partner(clock(left))}
+      </p>
+    );
+  }
+  return (
+    <Note tone="warn" icon="clock" silent testid="turn-countdown">
+      <p role="timer">{left > 0 ? t.turn.left(clock(left)) : t.turn.over}</p>
+    </Note>
+  );
+}
+
+function Alone({ dialog }: { dialog: Dialog }) {
+  const { t, money } = useLocale();
+  const study = useStudy();
+  const left = dialog.rounds - dialog.sent;
+  const pay = money(dialog.pays, study.currency);
+  return (
+    <Note tone="good" urgent testid="solo-note">
+      <p>
+        <strong>{t.solo.title}.</strong> {t.solo.pay(pay)}{" "}
+        {dialog.role === "questioner" ? t.solo.ask(left) : t.solo.tell(left)}
+      </p>
+      {dialog.may_pair_again && <PairAgain />}
+    </Note>
+  );
+}
+
+function PairAgain() {
+  const { t } = useLocale();
+  const attempt = useAttempt(useActions().pairAgain);
+  return (
+    <div class="pair-again">
+      <p>
+        {t.solo.againTitle} {t.solo.againNote}
+      </p>
+      <Button testid="pair-again" busy={attempt.busy} onPress={attempt.go}>
+        {t.solo.again}
+      </Button>
+      <Failure attempt={attempt} />
+    </div>
+  );
+}

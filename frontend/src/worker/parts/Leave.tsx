@@ -1,0 +1,62 @@
+/** Asks once, and says what leaving means for the pay. */
+
+import { useId, useState } from "preact/hooks";
+import type { State } from "../../generated/wire";
+import { useActions, useAttempt, useLocale, useStudy } from "../context";
+import { Button } from "./Button";
+import { Modal } from "./Modal";
+import { Failure } from "./Note";
+
+export function Leave({ state, onClose }: { state: State; onClose: () => void }) {
+  const { t } = useLocale();
+  const actions = useActions();
+  const [reason, setReason] = useState("");
+  const box = useId();
+  const attempt = useAttempt(() => actions.leave(reason.trim()), onClose);
+  return (
+    <Modal title={t.leave.title} testid="leave-dialog" onClose={onClose}>
+      <Meaning state={state} />
+      <label class="field" for={box}>
+        {t.leave.reason}
+      </label>
+      <textarea
+        id={box}
+        class="box"
+        data-testid="leave-reason"
+        dir="auto"
+        rows={2}
+        maxLength={1000}
+        value={reason}
+        onInput={(event) => setReason(event.currentTarget.value)}
+      />
+      <Failure attempt={attempt} />
+      <div class="actions">
+        <Button testid="leave-cancel" look="main" onPress={onClose}>
+          {t.leave.stay}
+        </Button>
+        <Button testid="leave-confirm" look="danger" busy={attempt.busy} onPress={attempt.go}>
+          {t.leave.confirm}
+        </Button>
+      </div>
+    </Modal>
+  );
+}
+
+function Meaning({ state }: { state: State }) {
+  const { t, money } = useLocale();
+  const study = useStudy();
+  const dialog = state.dialog;
+  const pay = money(dialog?.pays ?? study.pays, study.currency);
+  if (state.stage === "talking" && dialog) {
+    const left = dialog.rounds - dialog.sent;
+    if (left === 0) return <p data-testid="leave-meaning">{t.now.allSent}</p>;
+    const text = dialog.phase === "solo" ? t.leave.solo(pay, left) : t.leave.seat(pay);
+    return <p data-testid="leave-meaning">{text}</p>;
+  }
+  return (
+    <div data-testid="leave-meaning">
+      <p>{t.leave.lobby(pay)}</p>
+      {state.stage === "waiting" && study.waiting_per_minute > 0 && <p>{t.leave.lobbyWaiting}</p>}
+    </div>
+  );
+}

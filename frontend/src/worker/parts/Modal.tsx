@@ -1,0 +1,51 @@
+/** A native dialog: it keeps the focus inside, closes on Escape and gives the focus back. */
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { useLocale } from "../context";
+import { Icon } from "./Icon";
+
+interface Props {
+  title: string;
+  testid: string;
+  wide?: boolean;
+  onClose: () => void;
+  children: ComponentChildren;
+}
+
+export function Modal({ title, testid, wide = false, onClose, children }: Props) {
+  const { t } = useLocale();
+  const ref = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    const dialog = ref.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog
+      ref={ref}
+      class={wide ? "modal modal-wide" : "modal"}
+      data-testid={testid}
+      aria-labelledby={heading}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <div class="modal-head">
+        <h2 id={heading}>{title}</h2>
+        <button
+          type="button"
+          class="button button-quiet button-icon"
+          data-testid={`${testid}-close`}
+          aria-label={t.common.close}
+          onClick={onClose}
+        >
+          <Icon name="close" />
+        </button>
+      </div>
+      {children}
+    </dialog>
+  );
+}

@@ -1,0 +1,185 @@
+/** How it ended, what is paid, and the last step; the same whenever the link is opened again. */
+
+import { useId, useRef, useState } from "preact/hooks";
+import type { Released } from "../../generated/wire";
+import type { Reply } from "../connection";
+import { useActions, useAttempt, useLocale } from "../context";
+import { Button } from "../parts/Button";
+import { Icon } from "../parts/Icon";
+import { Failure, Note } from "../parts/Note";
+import { Page } from "../parts/Page";
+
+const GLAD: ReadonlySet<Released["release"]> = new Set([
+  "completed",
+  "finished_alone",
+  "never_paired",
+  "ended_by_team",
+]);
+
+interface Props {
+  released: Released;
+  onAnother: (() => Promise<Reply>) | null;
+}
+
+export function End({ released, onAnother }: Props) {
+  const { t } = useLocale();
+  const glad = GLAD.has(released.release);
+  const words = t.end[released.release];
+  return (
+    <Page
+      screen="released"
+      title={words.title}
+      narrow
+      above={
+        <span class={glad ? "seal seal-good" : "seal"} aria-hidden="true">
+          <Icon name={glad ? "check" : "info"} large />
+        </span>
+      }
+    >
+      <p class="lead" data-testid="release" data-release={released.release}>
+        {words.text}
+      </p>
+      <Receipt released={released} />
+      <LastStep released={released} />
+      {released.another && onAnother !== null && <Another onAnother={onAnother} />}
+    </Page>
+  );
+}
+
+function Receipt({ released }: { released: Released }) {
+  const { t, money } = useLocale();
+  return (
+    <dl class="receipt">
+      <div>
+        <dt>{t.end.amount}</dt>
+        <dd class="amount" data-testid="amount" data-cents={released.cents}>
+          {released.cents > 0 ? money(released.cents, released.currency) : t.end.unpaid}
+        </dd>
+      </div>
+      {released.code !== "" && <Code code={released.code} />}
+    </dl>
+  );
+}
+
+function Code({ code }: { code: string }) {
+  const { t } = useLocale();
+  const [copied, setCopied] = useState<"no" | "yes" | "failed">("no");
+  const text = useRef<HTMLElement>(null);
+  const copy = async () => setCopied((await copyText(code, text.current)) ? "yes" : "failed");
+  return (
+    <div>
+      <dt>{t.end.code}</dt>
+      <dd class="code-row">
+        <bdi ref={text} class="code" dir="ltr" data-testid="code">
+          {code}
+        </bdi>
+        <Button testid="copy" onPress={() => void copy()}>
+          <Icon name={copied === "yes" ? "check" : "copy"} />
+          {copied === "yes" ? t.end.copied : t.end.copy}
+        </Button>
+      </dd>
+      <dd class="muted small">{t.end.codeUse}</dd>
+      <dd>
+        <p role="status" class={copied === "failed" ? "small" : "unseen"}>
+          {copied === "failed" ? t.end.copyFailed : copied === "yes" ? t.end.copied : ""}
+        </p>
+      </dd>
+    </div>
+  );
+}
+
+/** A frame may be denied the clipboard; then the code is at least selected. */
+async function copyText(code: string, element: HTMLElement | null): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(code);
+    return true;
+  } catch {
+    if (element === null) return false;
+    window.getSelection()?.selectAllChildren(element);
+    return document.execCommand("copy");
+  }
+}
+
+const PATIENCE_MS = 3_000;
+
+function LastStep({ released }: { released: Released }) {
+  const { t } = useLocale();
+  const actions = useActions();
+  const [feedback, setFeedback] = useState("");
+  const [finished, setFinished] = useState(released.feedback_sent);
+  const form = useRef<HTMLFormElement>(null);
+  const box = useId();
+  const { submit } = released;
+  const attempt = useAttempt(
+    async () => {
+      const reply = actions.finish(feedback.trim());
+      if (submit === null) return reply;
+      // Handing in must not hang on the feedback, and may be tried as often as wanted.
+      await Promise.race([reply, new Promise((patience) => setTimeout(patience, PATIENCE_MS))]);
+      form.current?.submit();
+      return { ok: true, value: null };
+    },
+    () => setFinished(true),
+  );
+  if (finished && submit === null) {
+    return (
+      <Note tone="good" icon="check" testid="finished">
+        <p>{t.end.finished}</p>
+      </Note>
+    );
+  }
+  return (
+    <section class="last-step">
+      {finished ? (
+        <p class="muted" role="status">
+          {t.end.feedbackSent}
+        </p>
+      ) : (
+        <>
+          <label class="field" for={box}>
+            {t.end.feedback}
+          </label>
+          <textarea
+            id={box}
+            class="box"
+            data-testid="feedback"
+            dir="auto"
+            rows={3}
+            maxLength={5000}
+            placeholder={t.end.feedbackHint}
+            value={feedback}
+            onInput={(event) => setFeedback(event.currentTarget.value)}
+          />
+        </>
+      )}
+      {submit !== null && <p class="muted small">{t.end.submitNote}</p>}
+      <Failure attempt={attempt} />
+      <div class="finale">
+        <Button testid="finish" look="main" busy={attempt.busy} onPress={attempt.go}>
+          {submit === null ? t.end.finish : t.end.submit}
+        </Button>
+      </div>
+      {submit !== null && (
+        <form ref={form} method="post" action={submit.url} data-testid="submit-form" hidden>
+          {Object.entries(submit.fields).map(([name, value]) => (
+            <input key={name} type="hidden" name={name} value={value} />
+          ))}
+        </form>
+      )}
+    </section>
+  );
+}
+
+function Another({ onAnother }: { onAnother: () => Promise<Reply> }) {
+  const { t } = useLocale();
+  const attempt = useAttempt(onAnother);
+  return (
+    <section class="another">
+      <p class="muted">{t.end.anotherNote}</p>
+      <Failure attempt={attempt} />
+      <Button testid="another" busy={attempt.busy} onPress={attempt.go}>
+        {t.end.another}
+      </Button>
+    </section>
+  );
+}
