@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import orjson
@@ -165,6 +165,10 @@ class Frames:
                 self.abort(sid)
                 continue
             socket.queue.put_nowait(frame)
+
+    async def ask(self, sid: str, answered: Callable[..., None]) -> None:
+        """Send a heartbeat; `answered` is called when the page acknowledges it."""
+        await self._server.emit("heartbeat", {}, to=sid, callback=answered)
 
     def abort(self, sid: str) -> None:
         """Close the socket's connection at once; the page, if there is one, reconnects."""

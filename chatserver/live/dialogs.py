@@ -152,7 +152,10 @@ class Dialogs:
     # --- Commands --------------------------------------------------------------------------
 
     async def carry_out(self, dialog_id: str, command: Command) -> Answer:
-        """Decide, commit, and tell everybody. The answer is `Known`, a refusal, or the events.
+        """Decide, commit, and tell everybody.
+
+        The answer is `Known` with the number of the command's first event, stored now or
+        earlier; a refusal; or nothing, `()`, for a command that was stale.
 
         Raises:
             Busy: too many commands wait, or the database does not answer.
@@ -206,7 +209,7 @@ class Dialogs:
                 just_read = True
             else:
                 self._committed(live, state, answer, after)
-                return answer
+                return Known(state.seq + 1)
         raise Busy
 
     def _committed(

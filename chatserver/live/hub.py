@@ -6,7 +6,7 @@ One arrival has one live page: the newest socket wins, here and in the other pro
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -15,10 +15,17 @@ from pydantic import BaseModel
 from dialogs.rules import ArrivalStatus
 
 
-class Sender(Protocol):
-    """Puts one event on the wire of some sockets."""
+class Wire(Protocol):
+    """The sockets of this process, as the live service needs them."""
 
-    def send(self, sids: list[str], event: str, payload: Any) -> None: ...
+    def send(self, sids: list[str], event: str, payload: Any) -> None:
+        """Put one event on the wire of some sockets."""
+
+    async def ask(self, sid: str, answered: Callable[..., None]) -> None:
+        """Send a heartbeat; `answered` is called when the page acknowledges it."""
+
+    async def close_all(self, reason: str) -> None:
+        """Close every socket; the pages reconnect, here or elsewhere."""
 
 
 @dataclass(slots=True, eq=False)
@@ -46,8 +53,8 @@ class Page:
 class Hub:
     """The pages of this process, by arrival and by socket."""
 
-    def __init__(self, sender: Sender) -> None:
-        self._sender = sender
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
         self._by_arrival: dict[str, Page] = {}
         self._by_sid: dict[str, Page] = {}
 
@@ -88,4 +95,4 @@ class Hub:
 
     def emit_to(self, sid: str, event: str, payload: BaseModel | dict[str, Any]) -> None:
         data = payload.model_dump(mode="json") if isinstance(payload, BaseModel) else payload
-        self._sender.send([sid], event, data)
+        self._wire.send([sid], event, data)

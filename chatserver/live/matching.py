@@ -223,7 +223,9 @@ class Matching:
             try:
                 await self._record.writer.commit(decision)
             except Conflict as error:
-                if attempt and await self._record.read(queries.last_seqs, [dialog_id]):
+                stored = await self._record.read(queries.last_seqs, [dialog_id])
+                if dialog_id in stored:
+                    # An earlier attempt was committed after all.
                     break
                 log.info("match %s was refused by the record: %s", match.match_id, error)
                 return False

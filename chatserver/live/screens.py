@@ -234,7 +234,9 @@ class Screens:
         if not waiting:
             return
         for row, lobby in zip(waiting, await self._lobby_out(waiting), strict=True):
-            self._hub.emit(row.id, "lobby", lobby)
+            # Without a position the arrival is in a match, or not in the lobby yet.
+            if lobby.position is not None:
+                self._hub.emit(row.id, "lobby", lobby)
 
     async def look(self) -> None:
         """Refresh the pages outside a dialog whose arrival has moved on in the record."""

@@ -101,7 +101,7 @@ class Writer:
         """Queue a decision. The future ends when it is committed, or with a `RecordError`."""
         future = asyncio.get_running_loop().create_future()
         if self._closing:
-            future.set_exception(Unavailable("the server is stopping"))
+            future.set_exception(Overloaded("the server is stopping"))
         elif len(self._waiting) >= MAX_WAITING:
             future.set_exception(Overloaded("too many decisions wait for the database"))
         else:

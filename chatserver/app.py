@@ -1,0 +1,176 @@
+"""The HTTP edge: the page, arrivals, pictures, health. Only what is listed here is served."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from aiohttp import hdrs, web
+from pydantic import BaseModel, ValidationError
+from redis.exceptions import RedisError
+
+from chatserver.config import ServerConfig
+from chatserver.live.arrivals import NotAdmitted
+from chatserver.live.service import LiveService
+from chatserver.live.views import picture_file, study_out
+from chatserver.wire import ArrivalAnswer, ArrivalRequest, ErrorCode, Refused
+from dialogs.record import queries
+from dialogs.record.errors import RecordError
+
+log = logging.getLogger("duologue.http")
+
+SERVICE: Final = web.AppKey("service", LiveService)
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+MAX_BODY: Final = 64 * 1024
+
+
+def create_app(service: LiveService) -> web.Application:
+    """The application without the socket.io route, which `serve` attaches."""
+    app = web.Application(middlewares=[_errors], client_max_size=MAX_BODY)
+    app[SERVICE] = service
+    app.on_response_prepare.append(_headers(service.config))
+    app.router.add_get("/", _root)
+    app.router.add_get("/work", _work)
+    app.router.add_get("/api/study", _study)
+    app.router.add_post("/api/arrivals", _arrivals)
+    app.router.add_get("/items/{token}", _item)
+    app.router.add_get("/healthz", _healthz)
+    app.router.add_get("/readyz", _readyz)
+    app.router.add_get("/favicon.ico", _no_icon)
+    app.router.add_static("/static/", service.config.static, follow_symlinks=False)
+    return app
+
+
+# --- For every response --------------------------------------------------------------------
+
+
+def _headers(
+    config: ServerConfig,
+) -> Callable[[web.Request, web.StreamResponse], Awaitable[None]]:
+    ancestors = " ".join(config.frame_ancestors) or "'none'"
+    policy = (
+        "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
+        f"frame-ancestors {ancestors}"
+    )
+
+    async def add(request: web.Request, response: web.StreamResponse) -> None:
+        response.headers["Content-Security-Policy"] = policy
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        response.headers["Referrer-Policy"] = "no-referrer"
+        hashed = request.path.startswith("/static/assets/") and response.status == 200
+        # Built files carry a hash in their name; nothing else may be kept by anybody.
+        keep = "public, max-age=31536000, immutable" if hashed else "no-store"
+        response.headers.setdefault(hdrs.CACHE_CONTROL, keep)
+
+    return add
+
+
+@web.middleware
+async def _errors(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Every error is one sentence as JSON, and no internals."""
+    try:
+        return await handler(request)
+    except web.HTTPException as answer:
+        if answer.status < 400:
+            raise
+        return _refuse(answer.status, ErrorCode.BAD_REQUEST, f"{answer.reason}.")
+    except NotAdmitted as error:
+        return _refuse(error.status, error.code, error.error)
+    except (RecordError, RedisError, OSError, TimeoutError) as error:
+        log.warning("%s %s: %r", request.method, request.path, error)
+        return _refuse(503, ErrorCode.TRY_AGAIN, "Please try again in a moment.")
+    except Exception:
+        log.exception("%s %s failed", request.method, request.path)
+        return _refuse(500, ErrorCode.TRY_AGAIN, "Something went wrong on our side.")
+
+
+def _refuse(status: int, code: ErrorCode, error: str) -> web.Response:
+    return _json(Refused(error=error, code=code), status=status)
+
+
+def _json(body: BaseModel, *, status: int = 200) -> web.Response:
+    return web.Response(text=body.model_dump_json(), status=status, content_type="application/json")
+
+
+# --- Routes --------------------------------------------------------------------------------
+
+
+async def _root(_request: web.Request) -> web.StreamResponse:
+    raise web.HTTPFound("work")
+
+
+async def _work(request: web.Request) -> web.StreamResponse:
+    return web.FileResponse(request.app[SERVICE].config.static / "worker.html")
+
+
+async def _study(request: web.Request) -> web.StreamResponse:
+    """The study for the preview. `?preview=1` shows the page to whoever only wants to look."""
+    service = request.app[SERVICE]
+    preview = request.query.get("preview") == "1"
+    return _json(study_out(service.config.study, paused=not service.is_open(), preview=preview))
+
+
+async def _arrivals(request: web.Request) -> web.StreamResponse:
+    service = request.app[SERVICE]
+    try:
+        asked = ArrivalRequest.model_validate_json(await request.read())
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "body"
+        return _refuse(400, ErrorCode.BAD_REQUEST, f"{where}: {first['msg']}")
+    address = client_address(request, service.config.trusted_proxies)
+    return _json(ArrivalAnswer(token=await service.arrivals.admit(asked, address)))
+
+
+def client_address(request: web.Request, trusted_proxies: int) -> str:
+    """The address of the client: the peer's, or what the outermost trusted proxy saw.
+
+    Each trusted proxy adds the address it saw to the end of X-Forwarded-For; what stands
+    before those could be made up by anybody.
+    """
+    seen = [a.strip() for a in request.headers.get("X-Forwarded-For", "").split(",") if a.strip()]
+    if trusted_proxies and len(seen) >= trusted_proxies:
+        return seen[-trusted_proxies]
+    return request.remote or ""
+
+
+async def _item(request: web.Request) -> web.StreamResponse:
+    """The picture that the arrival's role may see in its dialog, and no other."""
+    service = request.app[SERVICE]
+    arrival_id = service.tokens.read_picture(request.match_info["token"])
+    row = await service.record.read(queries.arrival, arrival_id) if arrival_id else None
+    if row is None or row.dialog_id is None:
+        raise web.HTTPNotFound
+    state = await service.dialogs.read(row.dialog_id)
+    seat = state.seat_of(row.id)
+    item = await service.record.read(queries.item, state.item_id)
+    if seat is None or item is None:
+        raise web.HTTPNotFound
+    name = picture_file(state.rules.kind, seat.role, item)
+    if name is None:
+        raise web.HTTPForbidden
+    return web.FileResponse(
+        service.config.pictures / name, headers={hdrs.CACHE_CONTROL: "no-store"}
+    )
+
+
+async def _healthz(_request: web.Request) -> web.StreamResponse:
+    """The process runs."""
+    return web.json_response({"ok": True})
+
+
+async def _readyz(request: web.Request) -> web.StreamResponse:
+    """The process may be sent people: database and Redis answer, and it is not stopping."""
+    service = request.app[SERVICE]
+    health = service.health
+    ready = health.ready and not service.stopping
+    return web.json_response(
+        {"ready": ready, "database": health.database_ok, "redis": health.redis_ok},
+        status=200 if ready else 503,
+    )
+
+
+async def _no_icon(_request: web.Request) -> web.StreamResponse:
+    return web.Response(status=204)

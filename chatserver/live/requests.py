@@ -1,0 +1,245 @@
+"""What a page may ask of the server, one method for each event of the wire."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final
+
+from redis.exceptions import RedisError
+
+from chatserver.config import StudyConfig
+from chatserver.live.deadlines import Deadlines
+from chatserver.live.dialogs import Dialogs
+from chatserver.live.fanout import Fanout
+from chatserver.live.frames import frame
+from chatserver.live.hub import Hub, Page
+from chatserver.live.matching import Matching
+from chatserver.live.presence import Presence
+from chatserver.live.screens import Screens
+from chatserver.tokens import new_code, new_id
+from chatserver.wire import (
+    Done,
+    ErrorCode,
+    Events,
+    Finish,
+    LeaveRequest,
+    Nothing,
+    Refused,
+    Report,
+    SendMessage,
+    Sent,
+    Sync,
+    Typing,
+)
+from dialogs.dialog import Command, Known, Leave, PairAgain, Refusal, Say, evolve, fold
+from dialogs.events import Meta, Part
+from dialogs.record import decisions, queries
+from dialogs.record.errors import Conflict
+from dialogs.record.queries import ArrivalRow
+from dialogs.record.store import Record
+from dialogs.rules import ArrivalStatus, Phase, Release, Role
+
+TYPING_SIGN_S: Final = 5.0
+"""How often a sign of typing is remembered, in seconds."""
+
+NOT_NOW: Final = Refused(error="This is not possible right now.", code=ErrorCode.NOT_NOW)
+
+
+class Requests:
+    """Answers pages. A request that finds nothing to do answers like the first time."""
+
+    def __init__(
+        self,
+        record: Record,
+        hub: Hub,
+        fanout: Fanout,
+        dialogs: Dialogs,
+        matching: Matching,
+        screens: Screens,
+        presence: Presence,
+        deadlines: Deadlines,
+        study: StudyConfig,
+        *,
+        is_open: Callable[[], bool],
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._record = record
+        self._hub = hub
+        self._fanout = fanout
+        self._dialogs = dialogs
+        self._matching = matching
+        self._screens = screens
+        self._presence = presence
+        self._deadlines = deadlines
+        self._study = study
+        self._is_open = is_open
+        self._now = now
+        fanout.on("typing", self._typing_elsewhere)
+
+    # --- What a page may ask ---------------------------------------------------------------
+
+    async def message(self, page: Page, ask: SendMessage) -> Sent | Refused:
+        role = self._role(page)
+        if role is None or page.dialog_id is None:
+            return NOT_NOW
+        parts = tuple(Part(part.text) for part in ask.parts)
+        meta = Meta(ask.meta.pasted, ask.meta.composed_ms, ask.meta.edits)
+        answer = await self._dialogs.carry_out(page.dialog_id, Say(role, ask.key, parts, meta))
+        self._presence.heard(page)
+        match answer:
+            case Known(seq):
+                return Sent(seq=seq)
+            case Refusal(code, text):
+                return Refused(error=text, code=code)
+            case _:
+                return NOT_NOW
+
+    async def ready(self, page: Page, _: Nothing) -> Done | Refused:
+        row = await self._row(page)
+        if row.status is ArrivalStatus.WAITING:
+            return Done()
+        if row.status is not ArrivalStatus.ARRIVED:
+            self._screens.refresh(page.arrival_id)
+            return NOT_NOW
+        if not self._is_open():
+            return Refused(
+                error="The study is paused and takes nobody new at the moment.",
+                code=ErrorCode.STUDY_PAUSED,
+            )
+        await self._record.writer.commit(decisions.ready(page.arrival_id, self._now()))
+        page.status = ArrivalStatus.WAITING
+        with suppress(RedisError, OSError, TimeoutError):
+            # Without Redis the next answered heartbeat joins it.
+            await self._matching.join([page.arrival_id])
+        self._screens.refresh(page.arrival_id)
+        return Done()
+
+    async def start(self, page: Page, _: Nothing) -> Done | Refused:
+        if await self._matching.start(page.arrival_id):
+            return Done()
+        self._screens.refresh(page.arrival_id)
+        row = await self._row(page)
+        return Done() if row.status is ArrivalStatus.SEATED else NOT_NOW
+
+    async def decline(self, page: Page, _: Nothing) -> Done | Refused:
+        return Done() if await self._matching.decline(page.arrival_id) else NOT_NOW
+
+    async def leave(self, page: Page, _: LeaveRequest) -> Done | Refused:
+        row = await self._row(page)
+        match row.status:
+            case ArrivalStatus.RELEASED:
+                return Done()
+            case ArrivalStatus.SEATED:
+                return await self._seat_command(page, Leave)
+            case ArrivalStatus.ARRIVED | ArrivalStatus.WAITING:
+                return await self._release_unseated(row, Release.LEFT, 0)
+
+    async def stop_waiting(self, page: Page, _: Nothing) -> Done | Refused:
+        """Submit now and be paid for the wait, once the lobby limit has passed."""
+        row = await self._row(page)
+        if row.status is ArrivalStatus.RELEASED:
+            return Done()
+        if row.status is not ArrivalStatus.WAITING:
+            return NOT_NOW
+        waited = row.waited(self._now())
+        nothing_left = await self._screens.nothing_left(row)
+        if not (waited >= self._study.lobby_limit_s or nothing_left or not self._is_open()):
+            return NOT_NOW
+        release = Release.STUDY_FULL if nothing_left else Release.NEVER_PAIRED
+        return await self._release_unseated(row, release, self._study.rules.pay.for_waiting(waited))
+
+    async def pair_again(self, page: Page, _: Nothing) -> Done | Refused:
+        return await self._seat_command(page, PairAgain)
+
+    async def finish(self, page: Page, ask: Finish) -> Done | Refused:
+        row = await self._row(page)
+        if row.status is not ArrivalStatus.RELEASED:
+            return NOT_NOW
+        await self._record.writer.commit(
+            decisions.feedback(page.arrival_id, ask.feedback.replace("\0", ""), self._now())
+        )
+        self._screens.refresh(page.arrival_id)
+        return Done()
+
+    async def report(self, page: Page, ask: Report) -> Done | Refused:
+        text = ask.text.replace("\0", "")
+        await self._record.writer.commit(
+            decisions.report(new_id("r"), page.arrival_id, text, self._now())
+        )
+        return Done()
+
+    async def sync(self, page: Page, ask: Sync) -> Events | Refused:
+        role = self._role(page)
+        if role is None or page.dialog_id is None:
+            self._screens.refresh(page.arrival_id)
+            return NOT_NOW
+        events = await self._record.read(queries.events_after, page.dialog_id, 0)
+        known = events[: ask.after_seq]
+        if not known:
+            return NOT_NOW
+        state, frames = fold(page.dialog_id, known), []
+        for event in events[ask.after_seq :]:
+            state = evolve(state, event)
+            frames.append(frame(state, event, role, self._now())[1])
+        return Events(seq=state.seq, frames=frames)
+
+    async def typing(self, page: Page, ask: Typing) -> None:
+        state = self._dialogs.peek(page.dialog_id) if page.dialog_id else None
+        seat = state.seat_of(page.arrival_id) if state else None
+        if state is None or seat is None or seat.gone or state.phase is Phase.ENDED:
+            return
+        for other in state.seats.values():
+            if other is not seat and not other.gone:
+                self._fanout.tell("typing", [other.arrival_id, ask.on])
+                self._hub.emit(other.arrival_id, "typing", ask)
+        now = time.monotonic()
+        if ask.on and state.turn is seat.role and now - page.typed_at >= TYPING_SIGN_S:
+            page.typed_at = now
+            lasting = state.rules.turn_limit_s
+            await self._deadlines.typed(state.dialog_id, seat.role, state.turn_seq, lasting)
+
+    def _typing_elsewhere(self, note: Any) -> None:
+        arrival_id, on = note
+        self._hub.emit(arrival_id, "typing", Typing(on=on))
+
+    # --- Helpers ---------------------------------------------------------------------------
+
+    def _role(self, page: Page) -> Role | None:
+        state = self._dialogs.peek(page.dialog_id) if page.dialog_id else None
+        seat = state.seat_of(page.arrival_id) if state else None
+        return seat.role if seat else None
+
+    async def _row(self, page: Page) -> ArrivalRow:
+        row = await self._record.read(queries.arrival, page.arrival_id)
+        assert row is not None, "arrivals are never deleted"
+        return row
+
+    async def _seat_command(self, page: Page, make: Callable[[Role], Command]) -> Done | Refused:
+        role = self._role(page)
+        if role is None or page.dialog_id is None:
+            return NOT_NOW
+        answer = await self._dialogs.carry_out(page.dialog_id, make(role))
+        if isinstance(answer, Refusal):
+            return Refused(error=answer.text, code=answer.code)
+        return Done()
+
+    async def _release_unseated(
+        self, row: ArrivalRow, release: Release, cents: int
+    ) -> Done | Refused:
+        currency = self._study.rules.pay.currency
+        decision = decisions.release_unseated(
+            row.id, row.status, release, cents, currency, self._now(), new_code
+        )
+        try:
+            await self._record.writer.commit(decision)
+        except Conflict:
+            # A dialog was opened, or another page was faster: the record decides.
+            self._screens.refresh(row.id)
+            return NOT_NOW
+        with suppress(RedisError, OSError, TimeoutError):
+            # A partner in a match learns it when the match runs out.
+            await self._matching.forget(row.id)
+        self._screens.refresh_everywhere([row.id])
+        return Done()

@@ -1,0 +1,290 @@
+"""The live service: one server process's parts put together, its loops, and its pages."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Final
+
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from chatserver.config import SameAddress, ServerConfig
+from chatserver.live.arrivals import Arrivals
+from chatserver.live.clockwork import Clockwork
+from chatserver.live.deadlines import Deadlines, every
+from chatserver.live.dialogs import Dialogs
+from chatserver.live.fanout import Fanout
+from chatserver.live.health import Health
+from chatserver.live.hub import Hub, Page, Wire
+from chatserver.live.matching import Matching
+from chatserver.live.presence import Presence
+from chatserver.live.requests import Requests
+from chatserver.live.screens import Screens
+from chatserver.tokens import Tokens, new_id
+from dialogs.record import queries
+from dialogs.record.errors import RecordError
+from dialogs.record.store import Record
+from dialogs.rules import ArrivalStatus, StudyStatus
+from pairing.keys import Keys
+from pairing.lobby import Lobby
+
+log = logging.getLogger("duologue.live")
+
+LOBBY_TELL_S: Final = 3.0
+NO_OUTAGE_S: Final = 5.0
+WELCOME_S: Final = 10.0
+
+
+class LiveService:
+    """Everything behind the edge of one server process.
+
+    `redis` is for commands, `listener` for the subscription (no read time-out).
+    """
+
+    def __init__(
+        self,
+        config: ServerConfig,
+        record: Record,
+        redis: Redis,
+        listener: Redis,
+        *,
+        wire: Wire,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        study = config.study
+        keys = Keys(study.id)
+        self.config = config
+        self.record = record
+        self.now = now
+        self._redis = redis
+        self._wire = wire
+        self._status = StudyStatus.OPEN
+        self._stop = asyncio.Event()
+        self._tasks: list[asyncio.Task[Any]] = []
+        self._loose: set[asyncio.Task[Any]] = set()
+        self.tokens = Tokens(config.secret_key, study.id)
+        self.hub = Hub(wire)
+        self.fanout = Fanout(redis, listener, keys.channel, new_id("p"))
+        self.deadlines = Deadlines(redis, keys)
+        self.health = Health(
+            lambda: record.read(queries.study, study.id),
+            self.deadlines.redis_time,
+            on_jump=self._on_jump,
+        )
+        self.dialogs = Dialogs(record, self.hub, self.fanout, self.deadlines, now=now)
+        self.lobby = Lobby(
+            redis,
+            study.id,
+            start_s=study.start_s,
+            same_address_allowed=study.same_address is not SameAddress.REFUSE,
+        )
+        self.matching = Matching(
+            record, self.lobby, self.deadlines, study, is_open=self.is_open, now=now
+        )
+        self.screens = Screens(
+            record,
+            self.hub,
+            self.fanout,
+            self.dialogs,
+            self.lobby,
+            self.tokens,
+            study,
+            is_open=self.is_open,
+            redis_time=self.deadlines.redis_time,
+            now=now,
+        )
+        self.presence = Presence(
+            self.hub,
+            self.dialogs,
+            self.lobby,
+            self.matching,
+            self.deadlines,
+            wire=wire,
+            heartbeat_s=config.heartbeat_s,
+        )
+        self.arrivals = Arrivals(
+            record, self.deadlines, self.tokens, study, is_open=self.is_open, now=now
+        )
+        self.clockwork = Clockwork(
+            record,
+            self.dialogs,
+            self.matching,
+            self.deadlines,
+            self.health,
+            study,
+            sweep_s=config.sweep_s,
+            on_release=lambda arrival_id: self.screens.refresh_everywhere([arrival_id]),
+            now=now,
+        )
+        self.requests = Requests(
+            record,
+            self.hub,
+            self.fanout,
+            self.dialogs,
+            self.matching,
+            self.screens,
+            self.presence,
+            self.deadlines,
+            study,
+            is_open=self.is_open,
+            now=now,
+        )
+        self.dialogs.on_refresh = self.screens.refresh
+        self.dialogs.on_place = lambda item, place: self._later(self._offer(item, place))
+        self.dialogs.on_waiting = lambda ids: self._later(self._join(ids))
+        self.matching.on_change = self.screens.refresh_everywhere
+        self.fanout.on("attached", self._attached_elsewhere)
+        self.fanout.on_up = self.clockwork.sweep_soon
+
+    # --- Life ------------------------------------------------------------------------------
+
+    def is_open(self) -> bool:
+        """Whether the study takes new people, as the record said last."""
+        return self._status is StudyStatus.OPEN
+
+    @property
+    def stopping(self) -> bool:
+        return self._stop.is_set()
+
+    async def start(self) -> None:
+        """Begin to serve. The record must be open."""
+        await self.health.check()
+        for work in (
+            self.fanout.send(),
+            self.fanout.listen(),
+            self.deadlines.send(),
+            self.matching.run(self._stop),
+            self.presence.run(self._stop),
+            self.clockwork.run(self._stop),
+            self.clockwork.sweep(self._stop),
+            self._watch_health(),
+            self._look_at_record(),
+            self._tell_lobbies(),
+        ):
+            self._tasks.append(asyncio.get_running_loop().create_task(self._kept(work)))
+
+    async def stop(self) -> None:
+        """End the loops. Takes nobody's seat: the next process goes on where this one stopped."""
+        self._stop.set()
+        with_end = asyncio.gather(self.fanout.flushed(), self.deadlines.flushed())
+        try:
+            async with asyncio.timeout(1.0):
+                await with_end
+        except TimeoutError:
+            log.warning("Redis did not take the last notes; the record has them")
+        for task in (*self._tasks, *self._loose):
+            task.cancel()
+        await asyncio.gather(*self._tasks, *self._loose, return_exceptions=True)
+
+    async def _kept(self, work: Awaitable[None]) -> None:
+        try:
+            await work
+        except Exception:
+            log.exception("a loop of the live service has ended")
+            raise
+
+    def _later(self, work: Awaitable[None]) -> None:
+        task = asyncio.ensure_future(self._quietly(work))
+        self._loose.add(task)
+        task.add_done_callback(self._loose.discard)
+
+    async def _quietly(self, work: Awaitable[None]) -> None:
+        try:
+            await work
+        except (RedisError, RecordError, OSError, TimeoutError) as error:
+            # The sweep and the heartbeats make good for it.
+            log.warning("put off: %s", error)
+
+    async def _offer(self, item_id: str, place: int) -> None:
+        await self.lobby.offer([(item_id, place)])
+        self.matching.look()
+
+    async def _join(self, arrival_ids: Iterable[str]) -> None:
+        await self.matching.join(arrival_ids)
+        self.screens.refresh_everywhere(arrival_ids)
+
+    async def _on_jump(self) -> None:
+        await self.deadlines.forget_all()
+        self.clockwork.sweep_soon()
+
+    async def _watch_health(self) -> None:
+        closed = False
+        while await every(self.config.health_s, self._stop):
+            if await self.health.check():
+                closed = False
+                await self._quietly(self._say_alive())
+            elif self.health.unready_for() > self.config.outage_s and not closed:
+                closed = True
+                log.warning("not ready for %s s: pages go elsewhere", self.config.outage_s)
+                await self._wire.close_all("not ready")
+
+    async def _say_alive(self) -> None:
+        await self.deadlines.alive(NO_OUTAGE_S)
+
+    async def _look_at_record(self) -> None:
+        while await every(self.config.poll_s, self._stop):
+            await self._quietly(self._look_once())
+
+    async def _look_once(self) -> None:
+        study = await self.record.read(queries.study, self.config.study.id)
+        if study is not None and study.status is not self._status:
+            self._status = study.status
+            log.info("the study is %s", study.status)
+            self.matching.look()
+        await self.dialogs.catch_up()
+        await self.screens.look()
+
+    async def _tell_lobbies(self) -> None:
+        while await every(LOBBY_TELL_S, self._stop):
+            await self._quietly(self.screens.tell_lobby())
+
+    # --- Pages come and go -----------------------------------------------------------------
+
+    async def attach(self, sid: str, arrival_id: str) -> Page | None:
+        """A socket joins for an arrival. Returns the page of this process that it replaces.
+
+        Raises:
+            LookupError: there is no such arrival.
+        """
+        row = await self.record.read(queries.arrival, arrival_id)
+        if row is None or row.study_id != self.config.study.id:
+            raise LookupError(arrival_id)
+        page = Page(sid, arrival_id, row.worker_id, attached_at=self.now(), status=row.status)
+        old = self.hub.attach(page)
+        if old is not None and old.dialog_id is not None:
+            self.dialogs.quit(old.dialog_id)
+        self.fanout.tell("attached", [arrival_id, page.attached_at])
+        self._later(self._welcome(page))
+        return old
+
+    async def _welcome(self, page: Page) -> None:
+        if page.status is ArrivalStatus.WAITING:
+            # Joining counts as a heartbeat; Redis may have lost this arrival.
+            await self._quietly(self.matching.join([page.arrival_id]))
+        self.screens.refresh(page.arrival_id)
+        async with asyncio.timeout(WELCOME_S):
+            await page.welcomed.wait()
+        if page.dialog_id is not None:
+            self.presence.is_here(page)
+
+    def detach(self, sid: str) -> None:
+        """A socket has closed; it counts only if it was the arrival's current one."""
+        page = self.hub.detach(sid)
+        if page is None:
+            return
+        if not self.stopping:
+            self.presence.closed(page)
+        if page.dialog_id is not None:
+            self.dialogs.quit(page.dialog_id)
+
+    def _attached_elsewhere(self, note: Any) -> None:
+        arrival_id, attached_at = note
+        page = self.hub.page(arrival_id)
+        if page is not None and page.attached_at < attached_at:
+            self.on_replaced(page)
+
+    on_replaced: Callable[[Page], None] = staticmethod(lambda page: None)
+    """Set by the edge: tell this page that another one took over, and close it."""

@@ -1,0 +1,95 @@
+"""One server process: starts, serves, and stops without losing anything."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from aiohttp import web
+from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+
+from chatserver.app import create_app
+from chatserver.config import Failpoints, ServerConfig
+from chatserver.engine import Frames, create_server
+from chatserver.live.service import LiveService
+from chatserver.sockets import Sockets
+from dialogs.record.store import Record
+
+log = logging.getLogger("duologue.server")
+
+REDIS_CONNECTIONS: Final = 32
+REDIS_ANSWERS_WITHIN_S: Final = 2.0
+
+
+def _redis(url: str, *, read_timeout_s: float | None) -> Redis:
+    """A client that fails within 2 s instead of hanging, and waits for a free connection."""
+    pool = BlockingConnectionPool.from_url(
+        url,
+        max_connections=REDIS_CONNECTIONS,
+        timeout=REDIS_ANSWERS_WITHIN_S,
+        socket_timeout=read_timeout_s,
+        socket_connect_timeout=REDIS_ANSWERS_WITHIN_S,
+        retry=Retry(NoBackoff(), 0),
+    )
+    return Redis(connection_pool=pool)
+
+
+class Server:
+    """A running server process."""
+
+    def __init__(self, service: LiveService, url: str) -> None:
+        self.service = service
+        self.url = url
+
+
+@asynccontextmanager
+async def serve(
+    config: ServerConfig, database_url: str, redis_url: str, failpoints: Failpoints | None = None
+) -> AsyncIterator[Server]:
+    """Run one server process while the context is open.
+
+    On leaving: no new connections, pending decisions are committed, pages are told to
+    reconnect elsewhere, everything is closed within seconds.
+
+    Raises:
+        CannotOpen: the database cannot be used; nothing was started.
+        OSError: the port is taken.
+    """
+    points = failpoints or Failpoints()
+    record = Record(
+        database_url, before_commit=points.before_commit, after_commit=points.after_commit
+    )
+    record.open()
+    redis = _redis(redis_url, read_timeout_s=REDIS_ANSWERS_WITHIN_S)
+    listener = _redis(redis_url, read_timeout_s=None)
+    engine = create_server([config.public_url] if config.public_url else None)
+    frames = Frames(engine)
+    service = LiveService(config, record, redis, listener, wire=frames)
+    Sockets(engine, frames, service)
+    app = create_app(service)
+    engine.attach(app)
+    runner = web.AppRunner(app, shutdown_timeout=2.0, handle_signals=False, access_log=None)
+    try:
+        await runner.setup()
+        site = web.TCPSite(
+            runner, config.host, config.port, backlog=1024, reuse_port=config.reuse_port
+        )
+        await site.start()
+        await service.start()
+        port = runner.addresses[0][1]
+        yield Server(service, config.public_url or f"http://{config.host}:{port}")
+        log.info("stopping")
+        await site.stop()
+    finally:
+        await service.stop()
+        await record.writer.stop()
+        await frames.close_all("the server is restarting")
+        await engine.shutdown()
+        await runner.cleanup()
+        await record.close()
+        await redis.aclose()
+        await listener.aclose()
