@@ -1,0 +1,231 @@
+"""The study file, `study.toml`: what is collected, by which rules, for what pay."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated, Final, Self
+
+from pydantic import Field, PrivateAttr, ValidationError, model_validator
+
+from chatserver.config import Check, StudyConfig
+from dialogs.rules import PROTOCOLS, Rules, Sight
+from duologue.problems import BadInput, problems_of
+from duologue.sections import (
+    CheckSection,
+    ItemsSection,
+    LobbySection,
+    PaySection,
+    ProtocolSection,
+    RecruiterSection,
+    Section,
+    StudySection,
+    TextsSection,
+)
+
+READING_S: Final = 600.0
+"""Seconds that an assignment must leave for consent and instructions."""
+
+ROUND_S: Final = 60.0
+"""Seconds that a dialog's limit must leave for each round."""
+
+MIN_INVITATION: Final = 8
+"""Characters of an invitation code, at least: shorter ones can be guessed."""
+
+
+class StudyError(BadInput):
+    """Everything wrong with a study file, one line a problem."""
+
+
+class StudyFile(Section):
+    """A study file as read, with its paths resolved against its folder."""
+
+    study: StudySection
+    """The study"""
+    protocol: ProtocolSection = ProtocolSection()
+    """The protocol"""
+    lobby: LobbySection = LobbySection()
+    """The lobby"""
+    items: ItemsSection
+    """The items"""
+    pay: PaySection = PaySection()
+    """Pay"""
+    texts: TextsSection = TextsSection()
+    """Texts"""
+    check: Annotated[tuple[CheckSection, ...], Field(max_length=20)] = ()
+    """Questions on the instructions"""
+    recruiter: RecruiterSection = RecruiterSection()
+    """The recruiter"""
+
+    _folder: Path = PrivateAttr(default=Path())
+
+    @property
+    def items_path(self) -> Path:
+        return self._folder / self.items.file
+
+    @property
+    def blurred(self) -> bool:
+        """Whether anybody is shown a blurred image, so that it must be prepared."""
+        return any(Sight.BLURRED in seen for seen in PROTOCOLS[self.protocol.name].sees.values())
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if problems := list(_contradictions(self)):
+            raise ValueError("\n".join(problems))
+        return self
+
+    def unfilled(self) -> tuple[str, ...]:
+        """The keys that still hold a placeholder, or that workers miss: to be shown as advice."""
+        found = [] if self.study.contact else ["study.contact"]
+        for key, text in (
+            ("study.title", self.study.title),
+            ("study.description", self.study.description),
+            ("study.contact", self.study.contact),
+            ("texts.consent", self.texts.consent),
+        ):
+            if re.search(r"\[[A-Z][A-Z ,-]+\]", text):
+                found.append(key)
+        return tuple(found)
+
+    def to_rules(self) -> Rules:
+        """The rules that new dialogs are opened with."""
+        rules = self.protocol.model_dump()
+        return Rules(protocol=rules.pop("name"), pay=self.pay.to_pay(), **rules)
+
+    def to_config(self) -> StudyConfig:
+        """The study as the live server runs it. Reads the invitations file, if there is one.
+
+        Raises:
+            StudyError: the invitations file is missing or wrong.
+        """
+        study, lobby, example = self.study, self.lobby, self.texts.example
+        return StudyConfig(
+            id=study.id,
+            title=study.title,
+            rules=self.to_rules(),
+            description=study.description,
+            contact=study.contact,
+            languages=study.languages,
+            consent=self.texts.consent,
+            check=tuple(
+                Check(c.question, c.options, c.options.index(c.answer)) for c in self.check
+            ),
+            example_caption=example.caption,
+            example_rounds=tuple((r.question, r.answer) for r in example.round),
+            minutes=study.minutes,
+            start_s=lobby.start_s,
+            lobby_limit_s=lobby.limit_s,
+            assignment_duration_s=self.recruiter.assignment_duration_s,
+            dialogs_per_worker=study.dialogs_per_worker,
+            repeat_partners=study.repeat_partners,
+            same_address=study.same_address,
+            invitations=read_invitations(self._folder / study.invitations)
+            if study.invitations
+            else None,
+        )
+
+
+def _contradictions(study: StudyFile) -> list[str]:
+    """What no single key shows: settings that cannot all hold."""
+    protocol, lobby = study.protocol, study.lobby
+    needed = READING_S + lobby.limit_s + lobby.start_s + protocol.dialog_limit_s
+    pay = study.pay.to_pay()
+    checks = (
+        (
+            protocol.grace_s >= protocol.turn_limit_s,
+            "protocol.grace_s must be less than protocol.turn_limit_s",
+        ),
+        (
+            protocol.turn_limit_s * protocol.turn_stretch > protocol.dialog_limit_s,
+            "protocol.dialog_limit_s must be at least turn_limit_s times turn_stretch "
+            f"({protocol.turn_limit_s * protocol.turn_stretch:g})",
+        ),
+        (
+            protocol.rounds * ROUND_S > protocol.dialog_limit_s,
+            f"protocol.dialog_limit_s must leave {ROUND_S:g} s for each of {protocol.rounds} "
+            f"rounds ({protocol.rounds * ROUND_S:g})",
+        ),
+        (
+            protocol.pair_again_below > protocol.rounds,
+            "protocol.pair_again_below must not be more than protocol.rounds",
+        ),
+        (lobby.start_s >= lobby.limit_s, "lobby.start_s must be less than lobby.limit_s"),
+        (
+            study.recruiter.assignment_duration_s < needed,
+            f"recruiter.assignment_duration_s must be at least {needed:g}: {READING_S:g} s to "
+            "read, lobby.limit_s, lobby.start_s and protocol.dialog_limit_s",
+        ),
+        (pay.left > pay.complete, "pay.left must not be more than pay.complete"),
+        (
+            study.study.one_time_invitations and study.study.invitations is None,
+            "study.invitations is missing; name the file with the codes for one_time_invitations",
+        ),
+        (
+            study.study.invitations is not None and not study.study.one_time_invitations,
+            "study.invitations needs one_time_invitations = true",
+        ),
+    )
+    return [problem for wrong, problem in checks if wrong]
+
+
+# --- Reading -------------------------------------------------------------------------------
+
+
+def read_study(file: Path) -> StudyFile:
+    """Read and check a study file.
+
+    Raises:
+        StudyError: it cannot be read, is not TOML, or a key or value in it is wrong.
+    """
+    try:
+        data = tomllib.loads(_text(file))
+    except tomllib.TOMLDecodeError as error:
+        found = re.fullmatch(r"(.*) \(at (?:(line \d+), column \d+|end of document)\)", str(error))
+        what, line = (found[1], found[2]) if found else (str(error), None)
+        where = f"{file.name}, {line or 'at its end'}"
+        raise StudyError([f"{where}: is not TOML: {what[:1].lower()}{what[1:]}"]) from None
+    try:
+        # By way of JSON, in which a list may stand for a tuple and a text for one of an enum,
+        # while a number in quotes is still no number.
+        study = StudyFile.model_validate_json(json.dumps(data, default=str))
+    except ValidationError as error:
+        raise StudyError(problems_of(error, StudyFile, file.name)) from None
+    study._folder = file.parent
+    return study
+
+
+def read_invitations(file: Path) -> frozenset[str]:
+    """The codes in an invitations file: one a line; empty lines are passed over.
+
+    Raises:
+        StudyError: the file cannot be read, or a code is short, repeated or not plain.
+    """
+    problems: list[str] = []
+    lines: dict[str, int] = {}
+    for number, raw in enumerate(_text(file).splitlines(), 1):
+        code = raw.strip()
+        if not code:
+            continue
+        where = f"{file.name}, line {number}"
+        if not re.fullmatch(rf"[A-Za-z0-9_-]{{{MIN_INVITATION},100}}", code):
+            problems.append(
+                f"{where}: a code must have {MIN_INVITATION} to 100 letters, digits, - or _"
+            )
+        elif (earlier := lines.setdefault(code, number)) != number:
+            problems.append(f"{where}: the code stands in line {earlier} too")
+    if not lines and not problems:
+        problems.append(f"{file.name}: holds no code; write one a line")
+    if problems:
+        raise StudyError(problems)
+    return frozenset(lines)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise StudyError([f"{file.name}: cannot be read: {error.strerror}"]) from None
+    except UnicodeDecodeError:
+        raise StudyError([f"{file.name}: is not UTF-8; save it as UTF-8"]) from None
