@@ -17,7 +17,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import orjson
@@ -224,17 +224,12 @@ def _image(folder: Path, value: object) -> Path:
     value = value.strip()
     if "://" in value:
         raise _Wrong(f"image {_shown(value)} is an address; download it and give the file's path")
-    inside = PurePosixPath(value)
     try:
-        path = (folder / inside).resolve()
-        escapes = (
-            inside.is_absolute()
-            or ".." in inside.parts
-            or not path.is_relative_to(folder.resolve())
-        )
+        path = (folder / value).resolve()
+        below = path.is_relative_to(folder.resolve())
     except (OSError, RuntimeError, ValueError):
         raise _Wrong(f"image {_shown(value)} is no path; give that of the image file") from None
-    if escapes:
+    if not below:
         raise _Wrong(
             f"image {_shown(value)} lies outside the folder of the items file; "
             "copy it into that folder and give its path from there"
