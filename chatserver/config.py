@@ -55,8 +55,11 @@ class StudyConfig:
 class ServerConfig:
     """One server process. `pictures` holds the items' files, `static` the built pages.
 
-    `heartbeat_s` is how often a page is asked whether it is there; `health_s` how often the
-    database and Redis are; `poll_s` how often missed events are looked for in the record.
+    With `guests`, `?guest=NAME` in a link is a person of its own: for trying both sides in one
+    browser, never for a study. `heartbeat_s` is how often a page is asked whether it is there;
+    `health_s` how often the database and Redis are; `poll_s` how often missed events are looked
+    for in the record; `sweep_s` how often missing deadlines are; after `outage_s` without
+    readiness the pages are sent elsewhere.
     """
 
     study: StudyConfig
@@ -74,6 +77,7 @@ class ServerConfig:
     sweep_s: float = 30.0
     outage_s: float = 10.0
     reuse_port: bool = False
+    guests: bool = False
 
 
 @dataclass(frozen=True, slots=True)

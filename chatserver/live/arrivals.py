@@ -31,7 +31,8 @@ class NotAdmitted(Exception):
 
 
 class Arrivals:
-    """Admits people to a study. `is_open` says whether it takes new ones."""
+    """Admits people to a study. `is_open` says whether it takes new ones; `guests` whether a
+    link may name a person (see `ServerConfig`)."""
 
     def __init__(
         self,
@@ -40,6 +41,7 @@ class Arrivals:
         tokens: Tokens,
         study: StudyConfig,
         *,
+        guests: bool,
         is_open: Callable[[], bool],
         now: Callable[[], float] = time.time,
     ) -> None:
@@ -47,6 +49,7 @@ class Arrivals:
         self._deadlines = deadlines
         self._tokens = tokens
         self._study = study
+        self._guests = guests
         self._is_open = is_open
         self._now = now
 
@@ -75,6 +78,8 @@ class Arrivals:
         raise NotAdmitted(503, ErrorCode.TRY_AGAIN, "Please try again in a moment.")
 
     def _external_id(self, request: ArrivalRequest) -> str:
+        if self._guests and (guest := request.query.get("guest")):
+            return f"guest:{guest[:40]}"
         if self._study.invitations is not None:
             code = request.query.get("invite", "")
             if code not in self._study.invitations:

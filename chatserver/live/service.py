@@ -106,7 +106,13 @@ class LiveService:
             heartbeat_s=config.heartbeat_s,
         )
         self.arrivals = Arrivals(
-            record, self.deadlines, self.tokens, study, is_open=self.is_open, now=now
+            record,
+            self.deadlines,
+            self.tokens,
+            study,
+            guests=config.guests,
+            is_open=self.is_open,
+            now=now,
         )
         self.clockwork = Clockwork(
             record,

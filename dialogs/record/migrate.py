@@ -8,9 +8,9 @@ from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
-from sqlalchemy import Connection, create_engine, text
+from sqlalchemy import Connection, text
 
-from dialogs.record.engine import parse_url
+from dialogs.record.engine import open_engine, parse_url
 from dialogs.record.errors import CannotOpen
 
 _LOCK = 0x44756F6C6F677565
@@ -34,10 +34,12 @@ def migrate(url: str) -> None:
     parsed = parse_url(url)
     if parsed.get_backend_name() == "sqlite" and parsed.database:
         Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(parsed)
+    engine = open_engine(url)
     try:
         with engine.begin() as connection:
             if connection.dialect.name == "postgresql":
+                connection.execute(text("SET LOCAL statement_timeout = 0"))
+                connection.execute(text("SET LOCAL lock_timeout = 0"))
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
             command.upgrade(config(connection), "head")
     except CommandError as error:

@@ -23,7 +23,7 @@ READERS = 4
 
 
 class Record:
-    """The record of a server process.
+    """The record of a server process, or with `serving=False` of a tool beside it.
 
     `read(query, *args)` runs a function of `queries` on a connection of its own, off the event
     loop; `writer` commits decisions.
@@ -33,12 +33,14 @@ class Record:
         self,
         url: str,
         *,
+        serving: bool = True,
         before_commit: Callable[[], None] | None = None,
         after_commit: Callable[[], None] | None = None,
     ) -> None:
         self.engine: Engine = open_engine(url, readers=READERS)
         self._url = url
-        self._sole = SoleProcess(url) if self.engine.dialect.name == "sqlite" else None
+        alone = serving and self.engine.dialect.name == "sqlite"
+        self._sole = SoleProcess(url) if alone else None
         self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="reader")
         self.writer = Writer(self.engine, before_commit=before_commit, after_commit=after_commit)
 

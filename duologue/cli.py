@@ -1,0 +1,241 @@
+"""The command line. Every failure is one clear line and exit code 2, never a traceback."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import orjson
+
+from dialogs.items import ItemsError
+from dialogs.record import queries
+from dialogs.record.errors import RecordError
+from dialogs.record.store import Record
+from dialogs.record.studies import changed_status
+from dialogs.rules import StudyStatus
+from duologue.embedded import EmbeddedRedisError
+from duologue.preparation import put_items
+from duologue.problems import BadInput
+from duologue.serve import (
+    STUDY_FILE,
+    Site,
+    prepare_record,
+    redis_for,
+    running,
+    static_files,
+    until_told_to_stop,
+)
+from duologue.settings import read_settings
+from duologue.study import read_study
+from duologue.template import template
+
+T = TypeVar("T")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="duologue", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Collect two-person dialogs: pair people live, lose nothing, pay everyone, export data."""
+
+
+def main() -> None:
+    """The entry point: turns known failures into one line each and exit code 2."""
+    try:
+        cli(standalone_mode=False)
+    except (BadInput, ItemsError) as error:
+        for problem in error.problems:
+            click.echo(f"duologue: {problem}", err=True)
+        sys.exit(2)
+    except (RecordError, EmbeddedRedisError) as error:
+        click.echo(f"duologue: {error}", err=True)
+        sys.exit(2)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except click.Abort:
+        sys.exit(130)
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        click.echo(f"duologue: {error.strerror or error}{where}", err=True)
+        sys.exit(2)
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run `work` on the fastest event loop there is."""
+    if sys.platform == "win32":
+        return asyncio.run(work)
+    import uvloop
+
+    return uvloop.run(work)
+
+
+def site_of(place: Path) -> Site:
+    """The site of a study folder or study file."""
+    file = place / STUDY_FILE if place.is_dir() else place
+    if not file.is_file():
+        raise BadInput([f"{file}: there is no study file; `duologue init {place}` writes one"])
+    settings = read_settings(os.environ, file.parent)
+    return Site(file.parent, read_study(file), settings)
+
+
+def log_to_stderr(level: str) -> None:
+    logging.basicConfig(
+        level=level.upper(),
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+        stream=sys.stderr,
+    )
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+
+
+STUDY = click.argument("study", type=click.Path(path_type=Path), default=Path(), metavar="[STUDY]")
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+def show(as_json: bool, values: dict[str, Any], text: str) -> None:
+    """Print a result for a script or for a person."""
+    click.echo(orjson.dumps(values).decode() if as_json else text)
+
+
+# --- Commands ------------------------------------------------------------------------------
+
+
+@cli.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+def init(folder: Path) -> None:
+    """Write a new study into FOLDER: a study file in which every key is explained.
+
+    Example: duologue init my-study
+    """
+    file = folder / STUDY_FILE
+    if file.exists():
+        raise BadInput([f"{file}: is there already; choose another folder or edit it"])
+    folder.mkdir(parents=True, exist_ok=True)
+    file.write_text(template(), encoding="utf-8")
+    click.echo(
+        f"wrote {file}; put your images and items.jsonl beside it, then: duologue serve {folder}"
+    )
+
+
+@cli.command()
+@STUDY
+@click.option("--check", is_flag=True, help="Check study file, items and settings; start nothing.")
+def serve(study: Path, check: bool) -> None:
+    """Run a study: STUDY is its folder (or study file); by default the current folder.
+
+    Without DUOLOGUE_DATABASE_URL and DUOLOGUE_REDIS_URL everything runs from the study's
+    folder. Several processes may serve one study on PostgreSQL and one Redis.
+
+    Example: duologue serve my-study
+    """
+    site = site_of(study)
+    static_files()
+    if check:
+        from dialogs.items import read_items
+
+        found = len(read_items(site.study.items_path))
+        click.echo(f"{site.study.study.id}: the study file is right, and so are {found} items")
+        return
+    log_to_stderr(site.settings.log_level)
+    for key in site.study.unfilled():
+        click.echo(f"note: {key} is still to be filled in for workers", err=True)
+    with redis_for(site) as redis_url:
+        run(_serve(site, redis_url))
+
+
+async def _serve(site: Site, redis_url: str) -> None:
+    added = await prepare_record(site, _progress("preparing pictures"))
+    if added:
+        click.echo(f"{added} items added")
+    async with running(site, redis_url) as server:
+        click.echo(f"workers: {server.url}/work")
+        await until_told_to_stop()
+
+
+def _progress(what: str) -> Any:
+    def show_progress(done: int, all_: int) -> None:
+        if sys.stderr.isatty():
+            end = "\n" if done == all_ else ""
+            click.echo(f"\r{what}: {done}/{all_}{end}", nl=False, err=True)
+
+    return show_progress
+
+
+@cli.group()
+def items() -> None:
+    """Look after the items of a study."""
+
+
+@items.command("add")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@STUDY
+@AS_JSON
+def items_add(file: Path, study: Path, as_json: bool) -> None:
+    """Add the items in FILE (JSON lines or CSV) to a study, also while it runs.
+
+    Items that the study has already are passed over.
+
+    Example: duologue items add more.jsonl my-study
+    """
+    site = site_of(study)
+
+    async def add() -> int:
+        record = Record(site.settings.database_url, serving=False)
+        record.open()
+        try:
+            await _known(record, site)
+            progress = _progress("preparing pictures")
+            return await put_items(record, site.study, file, site.pictures, progress)
+        finally:
+            await record.close()
+
+    added = run(add())
+    show(as_json, {"added": added}, f"{added} items added")
+
+
+@cli.command()
+@STUDY
+def pause(study: Path) -> None:
+    """Take nobody new; people inside may finish and are paid.
+
+    Example: duologue pause my-study
+    """
+    _set_status(study, StudyStatus.PAUSED)
+
+
+@cli.command()
+@STUDY
+def resume(study: Path) -> None:
+    """Take new people again.
+
+    Example: duologue resume my-study
+    """
+    _set_status(study, StudyStatus.OPEN)
+
+
+def _set_status(study: Path, status: StudyStatus) -> None:
+    site = site_of(study)
+
+    async def change() -> None:
+        record = Record(site.settings.database_url, serving=False)
+        record.open()
+        try:
+            await _known(record, site)
+            await record.writer.commit(changed_status(site.study.study.id, status))
+        finally:
+            await record.close()
+
+    run(change())
+    click.echo(f"{site.study.study.id} is {status}")
+
+
+async def _known(record: Record, site: Site) -> None:
+    if await record.read(queries.study, site.study.study.id) is None:
+        raise BadInput(
+            [f"the study {site.study.study.id} has never run; `duologue serve` begins it"]
+        )

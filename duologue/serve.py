@@ -1,0 +1,123 @@
+"""Putting a server process together: settings, study, embedded services, live server."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import signal
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from chatserver.config import Failpoints, ServerConfig
+from chatserver.server import Server, serve
+from dialogs.record.store import Record
+from duologue.embedded import EmbeddedRedis
+from duologue.preparation import PICTURES, Progress, put_items, put_study
+from duologue.problems import BadInput
+from duologue.settings import Settings
+from duologue.study import StudyFile
+
+log = logging.getLogger("duologue")
+
+STUDY_FILE = "study.toml"
+REDIS_FOLDER = "redis"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A study on this machine: its folder, its file, and the settings it runs with."""
+
+    folder: Path
+    study: StudyFile
+    settings: Settings
+
+    @property
+    def pictures(self) -> Path:
+        return self.folder / PICTURES
+
+
+def static_files() -> Path:
+    """The built pages.
+
+    Raises:
+        BadInput: they were not built.
+    """
+    folder = Path(str(files("chatserver").joinpath("static")))
+    if not (folder / "worker.html").is_file():
+        raise BadInput(
+            ["the worker's page is not built; run `make build`, or install the released package"]
+        )
+    return folder
+
+
+def server_config(
+    site: Site, *, guests: bool = False, heartbeat_s: float | None = None
+) -> ServerConfig:
+    """What the live server is told of the settings and the study."""
+    settings = site.settings
+    return ServerConfig(
+        study=site.study.to_config(),
+        secret_key=settings.secret_key,
+        pictures=site.pictures,
+        static=static_files(),
+        host=settings.host,
+        port=settings.port,
+        public_url=settings.public_url or "",
+        frame_ancestors=settings.frame_ancestors,
+        trusted_proxies=settings.trusted_proxies,
+        heartbeat_s=heartbeat_s or site.study.lobby.heartbeat_s,
+        guests=guests,
+    )
+
+
+@contextmanager
+def redis_for(site: Site) -> Iterator[str]:
+    """The URL of the settings' Redis, or of an embedded one that lives as long as the context."""
+    if site.settings.redis_url is not None:
+        yield site.settings.redis_url
+        return
+    with EmbeddedRedis.start(site.folder / REDIS_FOLDER) as redis:
+        yield redis.url
+
+
+async def prepare_record(site: Site, progress: Progress = lambda done, all_: None) -> int:
+    """Create or migrate the database, and bring in the study and its items.
+
+    Returns how many items were added.
+    """
+    record = Record(site.settings.database_url)
+    record.open()
+    try:
+        await put_study(record, site.study)
+        return await put_items(record, site.study, site.study.items_path, site.pictures, progress)
+    finally:
+        await record.close()
+
+
+@asynccontextmanager
+async def running(
+    site: Site,
+    redis_url: str,
+    *,
+    config: ServerConfig | None = None,
+    failpoints: Failpoints | None = None,
+) -> AsyncIterator[Server]:
+    """A server process for the site, serving while the context is open."""
+    # The default thresholds halve the rate at a thousand sockets.
+    gc.set_threshold(50_000, 20, 50)
+    chosen = config or server_config(site)
+    async with serve(chosen, site.settings.database_url, redis_url, failpoints) as server:
+        yield server
+
+
+async def until_told_to_stop() -> None:
+    """Return at SIGTERM or SIGINT."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    await stop.wait()
