@@ -60,6 +60,7 @@ export const en = {
   instructions: {
     title: "How it works",
     intro: "Two people, one picture. Read both roles: you may get either one.",
+    rolesTitle: "The two roles",
     questionerTips: [
       "Ask one thing at a time.",
       "Build on the answers you have: ask what you still cannot imagine.",
@@ -192,10 +193,12 @@ export const en = {
     answer: (n: number) => `Your turn: answer question ${n}.`,
     waitAnswer: "Your partner is answering. Wait a moment.",
     waitQuestion: "Your partner is thinking of a question. Wait a moment.",
-    soloAsk: (left: number) =>
-      `Go on alone: write ${left} more ${plural(left, "question", "questions")} you would ask.`,
-    soloTell: (left: number) =>
-      `Go on alone: write ${left} more ${plural(left, "thing", "things")} you see in the picture.`,
+    soloAsk: (left: number, of: number) =>
+      `Write another question you would ask: ${left} of ${of} left.`,
+    soloTell: (left: number, of: number) =>
+      `Write another thing you see in the picture: ${left} of ${of} left.`,
+    sending: "Your message is on its way…",
+    unsent: "Your message has not gone out yet.",
     allSent: "You have sent everything and will be paid in full. You may stay for the last answer, or close the page.",
     ending: "The conversation is over. One moment…",
   },
@@ -217,10 +220,8 @@ export const en = {
   solo: {
     title: "Your partner has left",
     pay: (pay: string) => `You did nothing wrong, and you will be paid in full: ${pay}.`,
-    ask: (left: number) =>
-      `Please write the ${left} ${plural(left, "question", "questions")} you would still ask about the picture. Nobody answers them.`,
-    tell: (left: number) =>
-      `Please write ${left} more ${plural(left, "sentence", "sentences")}, each about something you see in the picture.`,
+    ask: "Finish alone: ask what you would still like to know. Nobody answers, and that is all right.",
+    tell: "Finish alone: say what else can be seen in the picture, one thing in each message.",
     againTitle: "You had only just begun.",
     again: "Look for a new partner",
     againNote: "If you like, start over with somebody else instead.",

@@ -15,18 +15,20 @@ export function Brief({ dialog }: { dialog: Dialog }) {
         <RoleBadge role={role} />
         <p class="pay-line" data-testid="pays">
           <strong>{t.chat.pays(money(dialog.pays, study.currency))}</strong>
-          <span class="muted"> {t.chat.paysNote}</span>
+          <span class="muted wide-only"> {t.chat.paysNote}</span>
         </p>
       </div>
-      {item.picture !== null && <Picture item={item} address={item.picture} />}
-      {item.caption !== null && (
-        <div class="caption">
-          <p class="caption-name">{t.chat.caption}</p>
-          <p class="caption-text" dir="auto" data-testid="caption">
-            {item.caption}
-          </p>
-        </div>
-      )}
+      <div class="item">
+        {item.picture !== null && <Picture item={item} address={item.picture} />}
+        {item.caption !== null && (
+          <div class="caption">
+            <p class="caption-name">{t.chat.caption}</p>
+            <p class="caption-text" dir="auto" data-testid="caption">
+              {item.caption}
+            </p>
+          </div>
+        )}
+      </div>
     </aside>
   );
 }

@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Dialog, MessageOut } from "../../generated/wire";
 import { useActions, useLocale, useServerTime } from "../context";
 import type { Model, Pending } from "../machine/model";
+import { Notices } from "./Notices";
 
 interface Props {
   dialog: Dialog;
@@ -16,40 +17,55 @@ const NEAR_END = 120;
 export function Conversation({ dialog, model }: Props) {
   const { t } = useLocale();
   const { messages } = dialog;
-  const log = useRef<HTMLDivElement>(null);
+  const view = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
   const following = useRef(true);
-  const toEnd = () => log.current?.scrollTo({ top: log.current.scrollHeight });
+  const notices = useRef<HTMLDivElement>(null);
+  const toEnd = () => {
+    if (view.current === null || notices.current === null) return;
+    // Of a notice that is taller than the view, the beginning matters most.
+    const tall = notices.current.offsetHeight > view.current.clientHeight;
+    view.current.scrollTo({ top: tall ? notices.current.offsetTop : view.current.scrollHeight });
+  };
   useLayoutEffect(() => {
-    if (following.current || model.pending !== null) toEnd();
-  }, [messages.length, model.pending?.key, model.typingUntil > 0]);
+    if (model.pending !== null) toEnd();
+  }, [model.pending?.key]);
   useEffect(() => {
-    // The box, a notice or a phone's keyboard may take room away from below.
-    if (log.current === null || typeof ResizeObserver === "undefined") return;
+    // A message or a notice adds to the content; the box or a phone's keyboard takes from the view.
+    if (view.current === null || content.current === null) return;
     const observer = new ResizeObserver(() => following.current && toEnd());
-    observer.observe(log.current);
+    observer.observe(view.current);
+    observer.observe(content.current);
     return () => observer.disconnect();
   }, []);
   return (
     <div
-      ref={log}
-      class="log"
-      role="log"
+      ref={view}
+      class="view"
+      role="group"
       aria-label={t.chat.log}
-      aria-live="polite"
       tabIndex={0}
-      data-testid="log"
       onScroll={({ currentTarget: box }) => {
         following.current = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_END;
       }}
     >
-      {messages.length === 0 && model.pending === null && (
-        <p class="log-empty">{t.chat.empty[dialog.role]}</p>
-      )}
-      {messages.map((message) => (
-        <Said key={message.seq} message={message} dialog={dialog} />
-      ))}
-      {model.pending !== null && <OnItsWay pending={model.pending} dialog={dialog} model={model} />}
-      <Typing model={model} dialog={dialog} />
+      <div ref={content} class="view-content">
+        <div class="log" role="log" aria-label={t.chat.log} aria-live="polite" data-testid="log">
+          {messages.length === 0 && model.pending === null && (
+            <p class="log-empty">{t.chat.empty[dialog.role]}</p>
+          )}
+          {messages.map((message) => (
+            <Said key={message.seq} message={message} dialog={dialog} />
+          ))}
+          {model.pending !== null && (
+            <OnItsWay pending={model.pending} dialog={dialog} model={model} />
+          )}
+          <Typing model={model} dialog={dialog} />
+        </div>
+        <div ref={notices} class="notices">
+          <Notices dialog={dialog} />
+        </div>
+      </div>
     </div>
   );
 }
@@ -108,7 +124,7 @@ function OnItsWay({ pending, dialog, model }: { pending: Pending; dialog: Dialog
       <p class="bubble-text" dir="auto">
         {pending.text}
       </p>
-      <p class={unsent ? "bubble-status bubble-unsent" : "bubble-status"}>
+      <p class={unsent && !offline ? "bubble-status bubble-unsent" : "bubble-status"}>
         {status}
         {unsent && !offline && (
           <button type="button" class="button button-plain" data-testid="retry" onClick={retry}>

@@ -57,13 +57,12 @@ function TurnClock({ dialog }: { dialog: Dialog }) {
 function Alone({ dialog }: { dialog: Dialog }) {
   const { t, money } = useLocale();
   const study = useStudy();
-  const left = dialog.rounds - dialog.sent;
   const pay = money(dialog.pays, study.currency);
   return (
     <Note tone="good" urgent testid="solo-note">
       <p>
         <strong>{t.solo.title}.</strong> {t.solo.pay(pay)}{" "}
-        {dialog.role === "questioner" ? t.solo.ask(left) : t.solo.tell(left)}
+        {dialog.role === "questioner" ? t.solo.ask : t.solo.tell}
       </p>
       {dialog.may_pair_again && <PairAgain />}
     </Note>

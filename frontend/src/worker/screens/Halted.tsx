@@ -75,7 +75,9 @@ export function Loading() {
   const { t } = useLocale();
   return (
     <main class="page page-narrow loading" data-testid="screen-loading">
-      <p role="status">{t.common.loading}</p>
+      <h1 class="loading-text">
+        {t.common.loading}
+      </h1>
     </main>
   );
 }

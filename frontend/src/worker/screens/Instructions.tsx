@@ -24,6 +24,7 @@ export function Instructions({ place, attempt, onNext, onBack }: Props) {
   return (
     <Page screen="instructions" title={t.instructions.title} above={<Stepper {...place} />}>
       <p class="lead">{t.instructions.intro}</p>
+      <h2>{t.instructions.rolesTitle}</h2>
       <RoleCards
         questioner={
           <>

@@ -4,7 +4,6 @@ import type { Dialog } from "../../generated/wire";
 import { Brief } from "../chat/Brief";
 import { Composer } from "../chat/Composer";
 import { Conversation } from "../chat/Conversation";
-import { Notices } from "../chat/Notices";
 import { NowLine } from "../chat/NowLine";
 import { Progress } from "../chat/Progress";
 import { useLocale } from "../context";
@@ -29,8 +28,7 @@ export function Talking({ model, dialog }: { model: Model; dialog: Dialog }) {
         <Progress dialog={dialog} />
         <Conversation dialog={dialog} model={model} />
         <div class="dock">
-          <Notices dialog={dialog} />
-          <NowLine dialog={dialog} />
+          <NowLine dialog={dialog} pending={model.pending} />
           {writable && <Composer model={model} dialog={dialog} />}
         </div>
       </section>
