@@ -1,0 +1,231 @@
+/** Every screen the worker's page can show, as states that a server could send. */
+
+import type { Dialog, Lobby, MessageOut, Released, Role, State, StudyOut } from "../generated/wire";
+import { EMPTY_DRAFT, initialModel, type Model, type Pending } from "../worker/machine/model";
+import blurred from "./scene-blurred.svg";
+import scene from "./scene.svg";
+
+/** The server's time in all states; clocks stand still so that pictures can be compared. */
+export const NOW = 1_000;
+
+export const study: StudyOut = {
+  title: "Talk about a picture",
+  description:
+    "Two people talk about a picture that only one of them can see. What you say helps to teach computers to describe pictures to people who cannot see them.",
+  protocol: "visdial",
+  rounds: 10,
+  currency: "USD",
+  pays: 150,
+  waiting_per_minute: 10,
+  minutes: 12,
+  start_limit_s: 20,
+  grace_s: 60,
+  turn_limit_s: 180,
+  lobby_limit_s: 600,
+  consent:
+    "You are asked to take part in a research study about how people talk about pictures.\n\nTaking part is voluntary, and you can leave at any time. What you write is stored without your name and may be published so that others can do research with it.\n\nPlease do not write anything by which you or others could be recognised.",
+  check: [
+    {
+      question: "What does the questioner see?",
+      options: ["The picture", "One line about the picture", "Both"],
+    },
+    {
+      question: "Your partner leaves in the middle. What happens?",
+      options: [
+        "I lose my pay",
+        "I finish alone and am paid in full",
+        "I start again with the same picture",
+      ],
+    },
+  ],
+  example: {
+    caption: "A woman in a red coat waits at a bus stop.",
+    rounds: [
+      ["Is she alone?", "No, an older man with a newspaper sits next to her."],
+      ["What is the weather like?", "It is raining, and the street is wet."],
+      ["Is she carrying anything?", "Yes, a green umbrella in her left hand."],
+    ],
+  },
+  contact: "picture-study@example.org",
+  languages: ["en", "ar"],
+  paused: false,
+  preview: false,
+  max_characters: 500,
+};
+
+const TALK: readonly [string, string][] = [
+  ["Is it day or night?", "It is day, and the sun is shining."],
+  ["What colour is the house?", "It is red with a dark brown roof."],
+  ["Where is the dog?", "It stands on a sandy path in front of the house."],
+  ["Is the dog big?", "It is of middle size, and brown."],
+  ["Are there any people?", "No, nobody can be seen."],
+  ["What is behind the house?", "Green hills, and mountains further away."],
+  ["Are there trees?", "Yes, one round tree to the right of the house."],
+  ["Does the house have windows?", "Yes, two small ones with light in them."],
+  ["Is the door open?", "No, the door is closed."],
+  ["Can you see any water?", "No, there is no water in the picture."],
+];
+
+const TALK_AR: readonly [string, string][] = [
+  ["هل الوقت نهار أم ليل؟", "الوقت نهار والشمس مشرقة."],
+  ["ما لون المنزل؟", "أحمر وسقفه بني داكن."],
+  ["أين الكلب؟", "يقف على درب رملي أمام المنزل."],
+];
+
+/** The first `count` messages, as the person in `role` would see them. */
+function said(count: number, role: Role, lang: string): MessageOut[] {
+  const talk = lang === "ar" ? TALK_AR : TALK;
+  const texts = talk.flatMap(([question, answer]) => [question, answer]);
+  return texts.slice(0, count).map((text, index) => {
+    const by: Role = index % 2 === 0 ? "questioner" : "answerer";
+    const seq = index + 2;
+    const key = by === role ? `key-${seq}` : null;
+    return { seq, round: Math.floor(index / 2) + 1, role: by, parts: [{ text }], at: NOW - 200 + index, key };
+  });
+}
+
+function dialog(role: Role, count: number, lang: string, change: Partial<Dialog> = {}): Dialog {
+  const messages = said(count, role, lang);
+  const turn: Role = messages.length % 2 === 0 ? "questioner" : "answerer";
+  const caption = lang === "ar" ? "كلب أمام منزل أحمر بين التلال." : "A dog in front of a red house among hills.";
+  const answerer = role === "answerer";
+  return {
+    role,
+    phase: "paired",
+    item: { caption, picture: answerer ? scene : null, blurred: false, width: 640, height: 480 },
+    round: Math.floor(messages.length / 2) + 1,
+    rounds: 10,
+    turn,
+    your_turn: turn === role,
+    sent: messages.filter((message) => message.role === role).length,
+    messages,
+    partner: { present: true, left: false, grace_ends_at: null },
+    turn_ends_at: NOW + 150,
+    may_pair_again: false,
+    pays: 150,
+    max_characters: 500,
+    ...change,
+  };
+}
+
+function model(state: Partial<State>, change: Partial<Model> = {}): Model {
+  const whole: State = { stage: "arrived", seq: 1, now: NOW, ...state };
+  const start = initialModel({ draft: EMPTY_DRAFT, pending: null });
+  return { ...start, link: "online", state: whole, seq: whole.seq, ...change };
+}
+
+const lobby: Lobby = {
+  waited_s: 74,
+  estimate_s: 130,
+  position: 3,
+  limit_s: 600,
+  may_stop: false,
+  stop_pays: 20,
+  nothing_left: false,
+  paused: false,
+  now: NOW,
+};
+
+const released: Released = {
+  release: "completed",
+  outcome: "complete",
+  cents: 150,
+  currency: "USD",
+  code: "DUO-7F3K-92QM",
+  submit: null,
+  feedback_sent: false,
+  another: false,
+};
+
+const talking = (what: Dialog, change: Partial<Model> = {}) =>
+  model({ stage: "talking", dialog: what }, change);
+const ended = (change: Partial<Released>) =>
+  model({ stage: "released", released: { ...released, ...change } });
+const draft = (text: string) => ({ ...EMPTY_DRAFT, text });
+const pending = (status: Pending["status"], text: string): Pending => ({
+  key: "pending-key",
+  text,
+  meta: { pasted: false, composed_ms: 900, edits: 0 },
+  status,
+});
+const alone = (role: Role, count: number, lang: string, change: Partial<Dialog> = {}) => {
+  const base = dialog(role, count, lang);
+  return talking({
+    ...base,
+    phase: "solo",
+    turn: role,
+    your_turn: true,
+    round: base.sent + 1,
+    partner: { present: false, left: true, grace_ends_at: null },
+    ...change,
+  });
+};
+
+/** The states of an arrival, by the name of the screen they show. */
+export const live: Record<string, (lang: string) => Model> = {
+  connecting: () => model({}, { state: null, link: "connecting" }),
+  arrived: () => model({}),
+  "arrived-missed": () => model({ missed_start: true }),
+  waiting: () => model({ stage: "waiting", lobby }),
+  "waiting-offline": () => model({ stage: "waiting", lobby }, { link: "offline" }),
+  "waiting-choice": () =>
+    model({ stage: "waiting", lobby: { ...lobby, waited_s: 612, may_stop: true, stop_pays: 110, position: 1, estimate_s: null } }),
+  "waiting-nothing": () =>
+    model({ stage: "waiting", lobby: { ...lobby, nothing_left: true, may_stop: true, stop_pays: 20, position: null } }),
+  "waiting-paused": () => model({ stage: "waiting", lobby: { ...lobby, paused: true, position: null } }),
+  matched: () => model({ stage: "matched", match: { start_by: NOW + 14, started: false, now: NOW } }),
+  "matched-started": () =>
+    model({ stage: "matched", match: { start_by: NOW + 9, started: true, now: NOW } }),
+  "ask-first": (lang) => talking(dialog("questioner", 0, lang)),
+  ask: (lang) => talking(dialog("questioner", 6, lang), { draft: draft("Is the dog on a leash?") }),
+  "ask-waiting": (lang) => talking(dialog("questioner", 5, lang), { typingUntil: NOW + 5 }),
+  "ask-blurred": (lang) =>
+    talking(
+      dialog("questioner", 4, lang, {
+        item: { caption: null, picture: blurred, blurred: true, width: 640, height: 480 },
+      }),
+    ),
+  "ask-all-sent": (lang) => talking(dialog("questioner", 19, lang)),
+  answer: (lang) => talking(dialog("answerer", 5, lang), { draft: draft("It stands on a sandy path") }),
+  "answer-first": (lang) => talking(dialog("answerer", 0, lang)),
+  "answer-long": (lang) => talking(dialog("answerer", 9, lang), { draft: draft("very ".repeat(104)) }),
+  "turn-ends": (lang) => talking(dialog("answerer", 7, lang, { turn_ends_at: NOW + 42 })),
+  "partner-slow": (lang) => talking(dialog("questioner", 7, lang, { turn_ends_at: NOW + 31 })),
+  sending: (lang) =>
+    talking(dialog("answerer", 7, lang), { pending: pending("sending", "It is of middle size, and brown.") }),
+  unsent: (lang) =>
+    talking(dialog("answerer", 7, lang), { pending: pending("unsent", "It is of middle size, and brown.") }),
+  offline: (lang) =>
+    talking(dialog("answerer", 7, lang), {
+      link: "offline",
+      pending: pending("unsent", "It is of middle size, and brown."),
+    }),
+  refused: (lang) =>
+    talking(dialog("questioner", 8, lang), {
+      draft: draft("Are there any people?"),
+      refused: { code: "try_again", error: "That could not be stored just now. Please send it again." },
+    }),
+  away: (lang) =>
+    talking(
+      dialog("questioner", 7, lang, {
+        partner: { present: false, left: false, grace_ends_at: NOW + 47 },
+      }),
+    ),
+  "solo-ask": (lang) => alone("questioner", 9, lang),
+  "solo-answer": (lang) => alone("answerer", 9, lang),
+  "solo-early": (lang) => alone("answerer", 2, lang, { may_pair_again: true }),
+  completed: () => ended({}),
+  "completed-another": () => ended({ another: true, feedback_sent: true }),
+  "completed-submit": () =>
+    ended({ submit: { url: "https://example.org/submit", fields: { assignmentId: "A1" } } }),
+  "finished-alone": () => ended({ release: "finished_alone", outcome: "solo" }),
+  left: () => ended({ release: "left", outcome: "abandoned", cents: 0 }),
+  "never-paired": () => ended({ release: "never_paired", outcome: null, cents: 110 }),
+  returned: () => ended({ release: "returned", outcome: null, cents: 0, code: "" }),
+  "study-full": () => ended({ release: "study_full", outcome: null, cents: 0, code: "" }),
+  "ended-by-team": () => ended({ release: "ended_by_team", outcome: "abandoned" }),
+  replaced: () =>
+    model({}, { link: "stopped", stopped: { code: "replaced", error: "This page is open in another tab." } }),
+  "bad-token": () =>
+    model({}, { link: "stopped", stopped: { code: "bad_token", error: "This link is no longer valid. Please load the page again." } }),
+};
