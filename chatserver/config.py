@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from dialogs.dialog import PRESENCE_S
 from dialogs.rules import Rules
+from pairing.lobby import FRESH_S
 
 
 class SameAddress(StrEnum):
@@ -60,6 +62,10 @@ class ServerConfig:
     `health_s` how often the database and Redis are; `poll_s` how often missed events are looked
     for in the record; `sweep_s` how often missing deadlines are; after `outage_s` without
     readiness the pages are sent elsewhere.
+
+    A page that is silent for `fresh_s` is not matched, and for `presence_s`, or `closed_s` after
+    its connection was lost, its person counts as away. When no process was healthy for more than
+    `no_outage_s`, that time counts for nobody.
     """
 
     study: StudyConfig
@@ -76,6 +82,10 @@ class ServerConfig:
     poll_s: float = 2.0
     sweep_s: float = 30.0
     outage_s: float = 10.0
+    fresh_s: float = FRESH_S
+    presence_s: float = PRESENCE_S
+    closed_s: float = 5.0
+    no_outage_s: float = 5.0
     reuse_port: bool = False
     guests: bool = False
 

@@ -1,7 +1,7 @@
 """Whether people are there: pages are asked regularly, and a lost connection is one sign.
 
-Each answered heartbeat moves a presence deadline to 30 s from now; the closing of the current
-socket moves it to 5 s. What follows when it fires is the rules' business.
+Each answered heartbeat moves a presence deadline to `presence_s` from now; the closing of the
+current socket moves it to `closed_s`. What follows when it fires is the rules' business.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ from chatserver.live.deadlines import Deadlines, Due, every
 from chatserver.live.dialogs import Busy, Dialogs
 from chatserver.live.hub import Hub, Page, Wire
 from chatserver.live.matching import Matching
-from dialogs.dialog import PRESENCE_S, DeadlineKind, Return, deadlines
+from dialogs.dialog import DeadlineKind, Return, deadlines
 from dialogs.record.errors import RecordError
 from dialogs.rules import ArrivalStatus
 from pairing.lobby import Lobby
 
 log = logging.getLogger("duologue.presence")
 
-CLOSED_S: Final = 5.0
 _TICK_S: Final = 1.0
 
 
@@ -42,6 +41,8 @@ class Presence:
         *,
         wire: Wire,
         heartbeat_s: float,
+        presence_s: float,
+        closed_s: float,
     ) -> None:
         self._hub = hub
         self._dialogs = dialogs
@@ -50,6 +51,8 @@ class Presence:
         self._deadlines = deadlines
         self._wire = wire
         self._heartbeat_s = heartbeat_s
+        self._presence_s = presence_s
+        self._closed_s = closed_s
         self._answered: set[str] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -59,7 +62,7 @@ class Presence:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Ask, and take in the answers, until `stop`."""
-        while await every(_TICK_S, stop):
+        while await every(min(_TICK_S, self._heartbeat_s), stop):
             try:
                 await self._ask_pages()
                 await self._take_in()
@@ -108,7 +111,7 @@ class Presence:
             return
         for deadline in deadlines(state):
             if deadline.kind is DeadlineKind.PRESENCE and deadline.role is seat.role:
-                self._deadlines.arm(Due.of(state.dialog_id, deadline), PRESENCE_S)
+                self._deadlines.arm(Due.of(state.dialog_id, deadline), self._presence_s)
 
     async def _return(self, dialog_id: str, command: Return) -> None:
         try:
@@ -125,7 +128,7 @@ class Presence:
             if state is not None and seat is not None:
                 for deadline in deadlines(state):
                     if deadline.kind is DeadlineKind.PRESENCE and deadline.role is seat.role:
-                        self._deadlines.arm(Due.of(state.dialog_id, deadline), CLOSED_S)
+                        self._deadlines.arm(Due.of(state.dialog_id, deadline), self._closed_s)
         elif page.status is ArrivalStatus.WAITING:
             task = asyncio.ensure_future(self._sleep(page.arrival_id))
             self._tasks.add(task)

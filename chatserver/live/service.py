@@ -34,7 +34,6 @@ from pairing.lobby import Lobby
 log = logging.getLogger("duologue.live")
 
 LOBBY_TELL_S: Final = 3.0
-NO_OUTAGE_S: Final = 5.0
 WELCOME_S: Final = 10.0
 
 
@@ -78,6 +77,7 @@ class LiveService:
         self.lobby = Lobby(
             redis,
             study.id,
+            fresh_s=config.fresh_s,
             start_s=study.start_s,
             same_address_allowed=study.same_address is not SameAddress.REFUSE,
         )
@@ -104,6 +104,8 @@ class LiveService:
             self.deadlines,
             wire=wire,
             heartbeat_s=config.heartbeat_s,
+            presence_s=config.presence_s,
+            closed_s=config.closed_s,
         )
         self.arrivals = Arrivals(
             record,
@@ -228,7 +230,7 @@ class LiveService:
                 await self._wire.close_all("not ready")
 
     async def _say_alive(self) -> None:
-        await self.deadlines.alive(NO_OUTAGE_S)
+        await self.deadlines.alive(self.config.no_outage_s)
 
     async def _look_at_record(self) -> None:
         while await every(self.config.poll_s, self._stop):
