@@ -23,6 +23,7 @@ const nothing = () => undefined;
 const actions: Actions = {
   ready: accepted,
   start: accepted,
+  decline: accepted,
   leave: accepted,
   stopWaiting: accepted,
   pairAgain: accepted,

@@ -18,7 +18,7 @@ import type {
 export type Reply<T = unknown> = { ok: true; value: T } | { ok: false; refused: Refused | null };
 
 export type Request =
-  | ["ready" | "start" | "stop_waiting" | "pair_again", Record<string, never>]
+  | ["ready" | "start" | "decline" | "stop_waiting" | "pair_again", Record<string, never>]
   | ["leave", { reason: string }]
   | ["finish", { feedback: string }]
   | ["report", { text: string }]

@@ -17,6 +17,7 @@ const SYNC_PAUSE_MS = 2_000;
 export interface Actions {
   ready(): Promise<Reply>;
   start(): Promise<Reply>;
+  decline(): Promise<Reply>;
   leave(reason: string): Promise<Reply>;
   stopWaiting(): Promise<Reply>;
   pairAgain(): Promise<Reply>;
@@ -59,29 +60,24 @@ export class Live implements Actions {
     this.#connection.close();
   }
 
-  ready(): Promise<Reply> {
+  // Screens pass these on as plain functions, so they are bound to their arrival.
+  readonly ready = (): Promise<Reply> => {
     unlockSound();
     return this.#connection.request("ready", {});
-  }
-  start(): Promise<Reply> {
+  };
+  readonly start = (): Promise<Reply> => {
     unlockSound();
     return this.#connection.request("start", {});
-  }
-  leave(reason: string): Promise<Reply> {
-    return this.#connection.request("leave", { reason });
-  }
-  stopWaiting(): Promise<Reply> {
-    return this.#connection.request("stop_waiting", {});
-  }
-  pairAgain(): Promise<Reply> {
-    return this.#connection.request("pair_again", {});
-  }
-  finish(feedback: string): Promise<Reply> {
-    return this.#connection.request("finish", { feedback });
-  }
-  report(text: string): Promise<Reply> {
-    return this.#connection.request("report", { text });
-  }
+  };
+  readonly decline = (): Promise<Reply> => this.#connection.request("decline", {});
+  readonly leave = (reason: string): Promise<Reply> =>
+    this.#connection.request("leave", { reason });
+  readonly stopWaiting = (): Promise<Reply> => this.#connection.request("stop_waiting", {});
+  readonly pairAgain = (): Promise<Reply> => this.#connection.request("pair_again", {});
+  readonly finish = (feedback: string): Promise<Reply> =>
+    this.#connection.request("finish", { feedback });
+  readonly report = (text: string): Promise<Reply> =>
+    this.#connection.request("report", { text });
 
   typed(text: string, how: { pasted: boolean; removed: boolean }): void {
     unlockSound();

@@ -12,7 +12,7 @@ export function Matched({ match }: { match: Match }) {
   const actions = useActions();
   const [pressed, setPressed] = useState(false);
   const start = useAttempt(actions.start, () => setPressed(true));
-  const notNow = useAttempt(() => actions.leave(""));
+  const notNow = useAttempt(actions.decline);
   const started = match.started || pressed;
   return (
     <Page screen="matched" title={t.matched.title} narrow>
