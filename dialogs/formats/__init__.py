@@ -1,0 +1,1 @@
+"""Files that others read: one module a format, knowing nothing but the format."""
