@@ -49,7 +49,7 @@ export function Onboarding({ study, first = "preview", arrive }: Props) {
           attempt={attempt}
           answers={answers}
           onAnswer={(question, option) =>
-            setAnswers(answers.map((known, index) => (index === question ? option : known)))
+            setAnswers((all) => all.map((known, index) => (index === question ? option : known)))
           }
           onBack={back}
         />

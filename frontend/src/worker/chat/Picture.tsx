@@ -1,6 +1,6 @@
 /** The picture in place, and over the whole page when it is pressed. */
 
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ItemOut } from "../../generated/wire";
 import { useLocale } from "../context";
 import { Button } from "../parts/Button";
@@ -56,10 +56,29 @@ export function Picture({ item, address }: Props) {
 
 const LARGEST = 4;
 
+/** The middle of what is seen, as shares of the whole; it stays the middle in another size. */
+function centreOf(box: HTMLElement): { x: number; y: number } {
+  return {
+    x: (box.scrollLeft + box.clientWidth / 2) / box.scrollWidth,
+    y: (box.scrollTop + box.clientHeight / 2) / box.scrollHeight,
+  };
+}
+
 function Zoom({ address, alt, onClose }: { address: string; alt: string; onClose: () => void }) {
   const { t } = useLocale();
   const [level, setLevel] = useState(1);
-  const change = (by: number) => setLevel((now) => Math.min(LARGEST, Math.max(1, now + by)));
+  const field = useRef<HTMLDivElement>(null);
+  const centre = useRef({ x: 0.5, y: 0.5 });
+  const change = (by: number) => {
+    if (field.current !== null) centre.current = centreOf(field.current);
+    setLevel((now) => Math.min(LARGEST, Math.max(1, now + by)));
+  };
+  useLayoutEffect(() => {
+    const box = field.current;
+    if (box === null) return;
+    const { x, y } = centre.current;
+    box.scrollTo(x * box.scrollWidth - box.clientWidth / 2, y * box.scrollHeight - box.clientHeight / 2);
+  }, [level]);
   return (
     <Modal title={t.chat.caption} testid="zoom" wide onClose={onClose}>
       <div class="zoom-tools">
@@ -74,6 +93,7 @@ function Zoom({ address, alt, onClose }: { address: string; alt: string; onClose
       </div>
       {/* The keyboard scrolls the enlarged picture with the arrows and sizes it with + and −. */}
       <div
+        ref={field}
         class="zoom-field"
         tabIndex={0}
         role="group"

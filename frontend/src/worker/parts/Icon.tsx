@@ -23,7 +23,7 @@ export type IconName = keyof typeof PATHS;
 
 export function Icon({ name, large = false }: { name: IconName; large?: boolean }) {
   return (
-    <svg class={large ? "icon icon-large" : "icon"} viewBox="0 0 24 24" aria-hidden="true">
+    <svg class={`icon icon-${name}${large ? " icon-large" : ""}`} viewBox="0 0 24 24" aria-hidden="true">
       <path d={PATHS[name]} />
     </svg>
   );

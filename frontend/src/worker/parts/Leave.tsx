@@ -54,7 +54,7 @@ function Meaning({ state }: { state: State }) {
     return <p data-testid="leave-meaning">{text}</p>;
   }
   return (
-    <div data-testid="leave-meaning">
+    <div class="prose" data-testid="leave-meaning">
       <p>{t.leave.lobby(pay)}</p>
       {state.stage === "waiting" && study.waiting_per_minute > 0 && <p>{t.leave.lobbyWaiting}</p>}
     </div>

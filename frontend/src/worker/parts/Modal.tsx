@@ -19,8 +19,13 @@ export function Modal({ title, testid, wide = false, onClose, children }: Props)
   const heading = useId();
   useEffect(() => {
     const dialog = ref.current;
+    const opener = document.activeElement;
     dialog?.showModal();
-    return () => dialog?.close();
+    return () => {
+      dialog?.close();
+      // The browser gives the focus back only to what it saw closing, not to what is taken away.
+      if (opener instanceof HTMLElement) opener.focus();
+    };
   }, []);
   return (
     <dialog
