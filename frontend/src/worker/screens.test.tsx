@@ -1,0 +1,224 @@
+import { render } from "preact";
+import { act } from "preact/test-utils";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { live, NOW, study } from "../gallery/fixtures";
+import { localeFor } from "../texts";
+import { ActionsContext, LocaleContext, StudyContext, TimeContext } from "./context";
+import type { Actions } from "./live";
+import { LiveView } from "./LiveView";
+import type { Model } from "./machine/model";
+
+const accepted = () => Promise.resolve({ ok: true, value: null } as const);
+
+function fakeActions() {
+  return {
+    ready: vi.fn(accepted),
+    start: vi.fn(accepted),
+    decline: vi.fn(accepted),
+    leave: vi.fn(accepted),
+    stopWaiting: vi.fn(accepted),
+    pairAgain: vi.fn(accepted),
+    finish: vi.fn(accepted),
+    report: vi.fn(accepted),
+    typed: vi.fn(),
+    submit: vi.fn(),
+    retry: vi.fn(),
+    continueHere: vi.fn(),
+  } satisfies Actions;
+}
+
+let root: HTMLElement;
+let actions: ReturnType<typeof fakeActions>;
+
+beforeEach(() => {
+  actions = fakeActions();
+  root = document.createElement("div");
+  document.body.append(root);
+});
+afterEach(() => {
+  render(null, root);
+  root.remove();
+});
+
+function show(model: Model | undefined, lang = "en"): void {
+  if (model === undefined) throw new Error("no such screen");
+  act(() =>
+    render(
+      <LocaleContext.Provider value={localeFor(lang)}>
+        <StudyContext.Provider value={study}>
+          <TimeContext.Provider value={() => NOW}>
+            <ActionsContext.Provider value={actions}>
+              <LiveView model={model} onAnother={accepted} />
+            </ActionsContext.Provider>
+          </TimeContext.Provider>
+        </StudyContext.Provider>
+      </LocaleContext.Provider>,
+      root,
+    ),
+  );
+}
+
+const screen = (name: string, lang = "en") => live[name]?.(lang);
+const find = (testid: string) => root.querySelector<HTMLElement>(`[data-testid="${testid}"]`);
+const text = (testid: string) => find(testid)?.textContent ?? "";
+const press = async (testid: string) => act(async () => find(testid)?.click());
+
+describe("every screen", () => {
+  it.each(Object.keys(live))("%s says what it is, in both languages", (name) => {
+    for (const lang of ["en", "ar"]) {
+      show(screen(name, lang), lang);
+      expect(root.querySelectorAll("h1")).toHaveLength(1);
+      expect(root.querySelectorAll("main")).toHaveLength(1);
+      expect(root.innerHTML).not.toMatch(/undefined|\[object|NaN/);
+      expect(root.querySelector("[style]"), "an inline style would need a looser policy").toBeNull();
+    }
+  });
+
+  it.each(["arrived", "waiting", "ask", "solo-ask"])("%s has both ways out in reach", (name) => {
+    show(screen(name));
+    expect(find("report")).not.toBeNull();
+    expect(find("leave")).not.toBeNull();
+  });
+});
+
+describe("the box", () => {
+  const key = (init: KeyboardEventInit) =>
+    act(() => {
+      const event = new KeyboardEvent("keydown", { bubbles: true, cancelable: true, ...init });
+      find("box")?.dispatchEvent(event);
+    });
+
+  it("sends on Enter, but not while a character is being composed", () => {
+    show(screen("ask"));
+    key({ key: "Enter", isComposing: true });
+    expect(actions.submit).not.toHaveBeenCalled();
+    key({ key: "Enter" });
+    expect(actions.submit).toHaveBeenCalledOnce();
+  });
+
+  it("keeps the text out of turn, and says why", () => {
+    const waiting = screen("ask-waiting");
+    show(waiting && { ...waiting, draft: { ...waiting.draft, text: "And is it night?" } });
+    key({ key: "Enter" });
+    expect(actions.submit).not.toHaveBeenCalled();
+    expect(text("refusal")).toContain("partner's turn");
+  });
+
+  it("says how much is too much, and does not send it", () => {
+    show(screen("answer-long"));
+    expect(text("count")).toContain("519/500");
+    expect(text("refusal")).toContain("19 too many");
+    key({ key: "Enter" });
+    expect(actions.submit).not.toHaveBeenCalled();
+  });
+
+  it("shows what people write as text, whatever it looks like", () => {
+    const model = screen("ask");
+    const dialog = model?.state?.dialog;
+    if (!model?.state || !dialog) throw new Error("no dialog");
+    const evil = { ...dialog.messages[0]!, parts: [{ text: "<img src=x onerror=alert(1)>" }] };
+    show({ ...model, state: { ...model.state, dialog: { ...dialog, messages: [evil] } } });
+    expect(text("message")).toContain("<img src=x");
+    expect(root.querySelector("img")).toBeNull();
+  });
+});
+
+describe("leaving", () => {
+  it.each([
+    ["waiting", "Nothing has begun yet"],
+    ["ask", "give up the $1.50"],
+    ["solo-ask", "Only 5 messages to go"],
+    ["ask-all-sent", "paid in full"],
+  ])("asks once on %s and says what it means for the pay", async (name, meaning) => {
+    show(screen(name));
+    await press("leave");
+    expect(actions.leave).not.toHaveBeenCalled();
+    expect(text("leave-meaning")).toContain(meaning);
+    await press("leave-confirm");
+    expect(actions.leave).toHaveBeenCalledOnce();
+    expect(find("leave-dialog")).toBeNull();
+  });
+
+  it("stays possible when the server refuses, and shows its reason", async () => {
+    actions.leave.mockResolvedValueOnce({ ok: false, refused: { code: "all_sent", error: "All sent." } } as never);
+    show(screen("ask"));
+    await press("leave");
+    await press("leave-confirm");
+    expect(text("problem")).toContain("All sent.");
+  });
+});
+
+describe("the lobby", () => {
+  it("offers the choice only after the limit", async () => {
+    show(screen("waiting"));
+    expect(find("stop-waiting")).toBeNull();
+    expect(text("if-nobody")).toContain("$1.00");
+    show(screen("waiting-choice"));
+    expect(text("stop-waiting")).toContain("$1.10");
+    await press("wait-on");
+    expect(find("wait-on")).toBeNull();
+    await press("stop-waiting");
+    expect(actions.stopWaiting).toHaveBeenCalledOnce();
+  });
+
+  it("lets a match be declined without leaving the work", async () => {
+    show(screen("matched"));
+    expect(find("leave")).toBeNull();
+    await press("not-now");
+    expect(actions.decline).toHaveBeenCalledOnce();
+    expect(actions.leave).not.toHaveBeenCalled();
+  });
+});
+
+describe("the end", () => {
+  it("hands in by the recruiter's form, as often as wanted", async () => {
+    show(screen("completed-submit"));
+    const form = find("submit-form") as HTMLFormElement;
+    const handIn = vi.spyOn(form, "submit").mockImplementation(() => undefined);
+    expect(form.querySelector("input")?.value).toBe("A1");
+    await press("finish");
+    await vi.waitFor(() => expect(find("finish")?.getAttribute("aria-busy")).toBe("false"));
+    await press("finish");
+    await vi.waitFor(() => expect(handIn).toHaveBeenCalledTimes(2));
+    expect(actions.finish).toHaveBeenCalled();
+  });
+
+  it("shows the code, the amount and what was sent", async () => {
+    show(screen("completed"));
+    expect(text("code")).toBe("DUO-7F3K-92QM");
+    expect(text("amount")).toBe("$1.50");
+    await press("finish");
+    await vi.waitFor(() => expect(find("finished")).not.toBeNull());
+  });
+
+  it("does not offer another dialog unless there is one", () => {
+    show(screen("completed"));
+    expect(find("another")).toBeNull();
+    show(screen("completed-another"));
+    expect(find("another")).not.toBeNull();
+  });
+});
+
+describe("the line that says what to do", () => {
+  it.each([
+    ["ask-first", "ask your first question"],
+    ["ask", "ask question 4"],
+    ["ask-waiting", "is answering"],
+    ["answer", "answer question 3"],
+    ["answer-first", "thinking of a question"],
+    ["solo-ask", "5 of 10 left"],
+    ["solo-answer", "6 of 10 left"],
+    ["sending", "on its way"],
+    ["ask-all-sent", "paid in full"],
+  ])("is right on %s", (name, words) => {
+    show(screen(name));
+    expect(text("now-line")).toContain(words);
+  });
+
+  it("comes with a clock only in the last minute of a turn", () => {
+    show(screen("answer"));
+    expect(find("turn-countdown")).toBeNull();
+    show(screen("turn-ends"));
+    expect(text("turn-countdown")).toContain("0:42");
+  });
+});
