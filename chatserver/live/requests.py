@@ -81,12 +81,13 @@ class Requests:
     # --- What a page may ask ---------------------------------------------------------------
 
     async def message(self, page: Page, ask: SendMessage) -> Sent | Refused:
-        role = self._role(page)
-        if role is None or page.dialog_id is None:
+        seat = await self._seat(page)
+        if seat is None:
             return NOT_NOW
+        dialog_id, role = seat
         parts = tuple(Part(part.text) for part in ask.parts)
         meta = Meta(ask.meta.pasted, ask.meta.composed_ms, ask.meta.edits)
-        answer = await self._dialogs.carry_out(page.dialog_id, Say(role, ask.key, parts, meta))
+        answer = await self._dialogs.carry_out(dialog_id, Say(role, ask.key, parts, meta))
         self._presence.heard(page)
         match answer:
             case Known(seq):
@@ -210,6 +211,17 @@ class Requests:
         state = self._dialogs.peek(page.dialog_id) if page.dialog_id else None
         seat = state.seat_of(page.arrival_id) if state else None
         return seat.role if seat else None
+
+    async def _seat(self, page: Page) -> tuple[str, Role] | None:
+        """The dialog and role of the page's seat, also when the dialog is over: a message that
+        was stored is known for ever."""
+        if page.dialog_id is not None and (role := self._role(page)) is not None:
+            return page.dialog_id, role
+        row = await self._row(page)
+        if row.dialog_id is None:
+            return None
+        seat = (await self._dialogs.read(row.dialog_id)).seat_of(row.id)
+        return (row.dialog_id, seat.role) if seat is not None else None
 
     async def _row(self, page: Page) -> ArrivalRow:
         row = await self._record.read(queries.arrival, page.arrival_id)
