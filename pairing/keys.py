@@ -27,7 +27,7 @@ class Keys:
 
     @property
     def arrivals(self) -> str:
-        """Hash: arrival → `ready_at`, a space, JSON of what pairing knows of it."""
+        """Hash: arrival → what pairing knows of it, `ready_at` first; see `common.lua`."""
         return self("arrivals")
 
     @property
