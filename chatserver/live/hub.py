@@ -24,6 +24,9 @@ class Wire(Protocol):
     async def ask(self, sid: str, answered: Callable[..., None]) -> None:
         """Send a heartbeat; `answered` is called when the page acknowledges it."""
 
+    def abort(self, sid: str) -> None:
+        """Cut one socket."""
+
     async def close_all(self, reason: str) -> None:
         """Close every socket; the pages reconnect, here or elsewhere."""
 

@@ -20,6 +20,7 @@ from chatserver.live.fanout import Fanout
 from chatserver.live.hub import Hub, Page
 from chatserver.live.views import dialog_out, lobby_out, released_out
 from chatserver.tokens import Tokens
+from chatserver.wire import Dialog as DialogOut
 from chatserver.wire import Lobby as LobbyOut
 from chatserver.wire import Match as MatchOut
 from chatserver.wire import Stage, State
@@ -27,7 +28,7 @@ from dialogs.record import queries
 from dialogs.record.errors import RecordError
 from dialogs.record.queries import ArrivalRow, ItemRow
 from dialogs.record.store import Record
-from dialogs.rules import ArrivalStatus
+from dialogs.rules import ArrivalStatus, Release
 from pairing.lobby import Lobby
 from pairing.rules import Match, estimate
 
@@ -152,34 +153,30 @@ class Screens:
 
     async def _inside(self, page: Page, row: ArrivalRow) -> State:
         assert row.dialog_id is not None, "a seated arrival has a dialog"
-        state = self._dialogs.peek(row.dialog_id)
-        assert state is not None, "the page has entered this dialog"
-        item = await self._item(state.item_id)
-        state = await self._dialogs.read(row.dialog_id)
+        dialog, seq = await self._dialog_out(row, row.dialog_id)
+        return State(stage=Stage.TALKING, seq=seq, now=self._now(), dialog=dialog)
+
+    async def _dialog_out(self, row: ArrivalRow, dialog_id: str) -> tuple[DialogOut, int]:
+        """The dialog as this arrival may see it, just read, and the number of its last event."""
+        known = self._dialogs.peek(dialog_id) or await self._dialogs.read(dialog_id)
+        item = await self._item(known.item_id)
+        state = await self._dialogs.read(dialog_id)
         seat = state.seat_of(row.id)
         assert seat is not None, "the dialog of an arrival's seat has that seat"
-        token = self._tokens.picture(row.id)
-        return State(
-            stage=Stage.TALKING,
-            seq=state.seq,
-            now=self._now(),
-            dialog=dialog_out(state, seat.role, item, token),
-        )
+        return dialog_out(state, seat.role, item, self._tokens.picture(row.id)), state.seq
 
     async def _released(self, row: ArrivalRow) -> State:
         release = await self._record.read(queries.release, row.id)
         assert release is not None, "a released arrival has its release in the same transaction"
         history = await self._record.read(queries.histories, [row.worker_id])
         left = self._study.dialogs_per_worker - history[row.worker_id].dialogs
-        another = left > 0 and self._is_open()
-        seq = 0
-        if row.dialog_id is not None:
-            seq = (await self._record.read(queries.last_seqs, [row.dialog_id]))[row.dialog_id]
+        released = released_out(self._study, row, release, another=left > 0 and self._is_open())
+        dialog, seq = None, 0
+        # Who stayed to the end may read the whole conversation, its last message included.
+        if row.dialog_id is not None and release.release is not Release.LEFT:
+            dialog, seq = await self._dialog_out(row, row.dialog_id)
         return State(
-            stage=Stage.RELEASED,
-            seq=seq,
-            now=self._now(),
-            released=released_out(self._study, row, release, another=another),
+            stage=Stage.RELEASED, seq=seq, now=self._now(), dialog=dialog, released=released
         )
 
     async def _item(self, item_id: str) -> ItemRow:

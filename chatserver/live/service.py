@@ -59,7 +59,7 @@ class LiveService:
         self.record = record
         self.now = now
         self._redis = redis
-        self._wire = wire
+        self.wire = wire
         self._status = StudyStatus.OPEN
         self._stop = asyncio.Event()
         self._tasks: list[asyncio.Task[Any]] = []
@@ -227,7 +227,7 @@ class LiveService:
             elif self.health.unready_for() > self.config.outage_s and not closed:
                 closed = True
                 log.warning("not ready for %s s: pages go elsewhere", self.config.outage_s)
-                await self._wire.close_all("not ready")
+                await self.wire.close_all("not ready")
 
     async def _say_alive(self) -> None:
         await self.deadlines.alive(self.config.no_outage_s)

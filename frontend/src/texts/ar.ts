@@ -273,6 +273,7 @@ export const ar: Texts = {
   },
 
   end: {
+    transcript: "محادثتكما",
     completed: {
       title: "شكراً! اكتمل الحوار.",
       text: "أكملت أنت وشريكك كل الجولات.",

@@ -262,6 +262,7 @@ export const en = {
   },
 
   end: {
+    transcript: "Your conversation",
     completed: {
       title: "Thank you! The dialog is complete.",
       text: "You and your partner have finished all rounds.",

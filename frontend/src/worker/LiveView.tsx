@@ -44,7 +44,9 @@ function Stage({ state, model, onAnother }: Props & { state: State }) {
   if (stage === "waiting" && lobby) return <Waiting lobby={lobby} />;
   if (stage === "matched" && match) return <Matched match={match} />;
   if (stage === "talking" && dialog) return <Talking model={model} dialog={dialog} />;
-  if (stage === "released" && released) return <End released={released} onAnother={onAnother} />;
+  if (stage === "released" && released) {
+    return <End released={released} dialog={dialog ?? null} onAnother={onAnother} />;
+  }
   return <Arrived missedStart={state.missed_start ?? false} />;
 }
 

@@ -79,25 +79,25 @@ export class Live implements Actions {
   readonly report = (text: string): Promise<Reply> =>
     this.#connection.request("report", { text });
 
-  typed(text: string, how: { pasted: boolean; removed: boolean }): void {
+  readonly typed = (text: string, how: { pasted: boolean; removed: boolean }): void => {
     unlockSound();
     this.#dispatch({ kind: "typed", text, ...how, at: pageNow() });
     if (this.model.draft.text === "") this.#signal.stop();
     else if (mayWrite(this.model)) this.#signal.touch();
-  }
+  };
 
-  submit(): void {
+  readonly submit = (): void => {
     this.#signal.stop();
     this.#dispatch({ kind: "submitted", key: randomId(), at: pageNow() });
-  }
+  };
 
-  retry(): void {
+  readonly retry = (): void => {
     this.#dispatch({ kind: "retried" });
-  }
+  };
 
-  continueHere(): void {
+  readonly continueHere = (): void => {
     this.#connection.resume();
-  }
+  };
 
   #dispatch(happening: Happening): void {
     const before = this.model;

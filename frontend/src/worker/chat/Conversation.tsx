@@ -70,7 +70,8 @@ export function Conversation({ dialog, model }: Props) {
   );
 }
 
-function Said({ message, dialog }: { message: MessageOut; dialog: Dialog }) {
+/** One stored message. */
+export function Said({ message, dialog }: { message: MessageOut; dialog: Dialog }) {
   const { t } = useLocale();
   const own = message.role === dialog.role;
   return (

@@ -1,7 +1,8 @@
 /** How it ended, what is paid, and the last step; the same whenever the link is opened again. */
 
 import { useId, useRef, useState } from "preact/hooks";
-import type { Released } from "../../generated/wire";
+import type { Dialog, Released } from "../../generated/wire";
+import { Said } from "../chat/Conversation";
 import type { Reply } from "../connection";
 import { useActions, useAttempt, useLocale } from "../context";
 import { Button } from "../parts/Button";
@@ -18,10 +19,12 @@ const GLAD: ReadonlySet<Released["release"]> = new Set([
 
 interface Props {
   released: Released;
+  /** Only for who stayed to the end. */
+  dialog: Dialog | null;
   onAnother: (() => Promise<Reply>) | null;
 }
 
-export function End({ released, onAnother }: Props) {
+export function End({ released, dialog, onAnother }: Props) {
   const { t } = useLocale();
   const glad = GLAD.has(released.release);
   const words = t.end[released.release];
@@ -42,7 +45,23 @@ export function End({ released, onAnother }: Props) {
       <Receipt released={released} />
       <LastStep released={released} />
       {released.another && onAnother !== null && <Another onAnother={onAnother} />}
+      {dialog !== null && <Transcript dialog={dialog} />}
     </Page>
+  );
+}
+
+/** The last message ends the dialog, so this is where it is read. */
+function Transcript({ dialog }: { dialog: Dialog }) {
+  const { t } = useLocale();
+  return (
+    <section class="transcript">
+      <h2>{t.end.transcript}</h2>
+      <div class="log">
+        {dialog.messages.map((message) => (
+          <Said key={message.seq} message={message} dialog={dialog} />
+        ))}
+      </div>
+    </section>
   );
 }
 

@@ -1,0 +1,210 @@
+"""Two people in two browsers, from the link to the completion code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from dialogs.record import queries
+from dialogs.record.tables import items
+from tests.e2e.stage import WAIT_MS, Stage, on_stage, photos, quick, rounds, write_study
+from tests.live import eventually
+
+pytestmark = pytest.mark.e2e
+
+
+async def totals(stage: Stage) -> queries.Totals:
+    service = stage.server.service
+    return await service.record.read(queries.totals, service.config.study.id)
+
+
+async def test_a_full_dialog_and_the_questioner_never_gets_the_image(
+    browser: Browser, tmp_path: Path, redis_url: str
+) -> None:
+    site = write_study(tmp_path / "study", photos(tmp_path / "photos"))
+    async with on_stage(browser, site, redis_url) as stage:
+        questioner, answerer = await stage.pair()
+        await expect(answerer.get("picture")).to_be_visible(timeout=WAIT_MS)
+        await rounds(questioner, answerer, 1, 9)
+        await questioner.say("question 10?")
+        await answerer.reads("question 10?")
+        await answerer.get("box").fill("answer 10.")
+        await answerer.press("send")
+        await questioner.shows("released")
+        await questioner.reads("answer 10.")
+        codes = [await questioner.code(), await answerer.code()]
+        assert len(set(codes)) == 2
+
+        pictures = {file.read_bytes() for file in site.pictures.iterdir()}
+        seen = [await r.body() for r in answerer.responses if "/items/" in r.url]
+        assert seen, "the answerer was shown the picture"
+        assert set(seen) <= pictures
+        for response in questioner.responses:
+            assert "/items/" not in response.url
+            if response.status == 200 and not response.url.startswith("ws"):
+                body = await response.body()
+                assert body not in pictures
+                assert not (response.headers.get("content-type", "")).startswith("image/")
+
+        after = await totals(stage)
+        assert (after.complete, after.messages, after.owed) == (1, 20, 2)
+
+        # Whoever opens the link again sees the same end.
+        await questioner.open()
+        assert await questioner.code() == codes[0] or await questioner.code() == codes[1]
+
+
+async def test_a_reload_in_mid_sentence_loses_nothing(
+    browser: Browser, tmp_path: Path, redis_url: str
+) -> None:
+    site = write_study(tmp_path / "study", photos(tmp_path / "photos"))
+    async with on_stage(browser, site, redis_url) as stage:
+        questioner, answerer = await stage.pair()
+        await rounds(questioner, answerer, 1, 2)
+        await questioner.get("box").fill("is there a half-written")
+        await questioner.page.reload()
+        await questioner.shows("talking")
+        await expect(questioner.get("box")).to_have_value("is there a half-written")
+        await expect(questioner.get("message")).to_have_count(4)
+        await questioner.say("is there a half-written question?")
+        await answerer.reads("is there a half-written question?")
+
+
+async def test_a_lost_connection_that_comes_back_in_time(
+    browser: Browser, tmp_path: Path, redis_url: str
+) -> None:
+    site = write_study(tmp_path / "study", photos(tmp_path / "photos"))
+    config = quick(site, rules={"grace_s": 12.0})
+    async with on_stage(browser, site, redis_url, config) as stage:
+        questioner, answerer = await stage.pair()
+        await questioner.say("question 1?")
+        await answerer.reads("question 1?")
+        await questioner.page.context.set_offline(True)
+        await stage.cut(questioner)
+        await expect(questioner.get("offline-banner")).to_be_visible(timeout=WAIT_MS)
+        await expect(answerer.get("partner-away")).to_be_visible(timeout=WAIT_MS)
+        await answerer.say("answer 1.")
+        await questioner.page.context.set_offline(False)
+        await questioner.reads("answer 1.")
+        await expect(answerer.get("partner-away")).to_have_count(0, timeout=WAIT_MS)
+        await rounds(questioner, answerer, 2, 3)
+
+
+@pytest.mark.parametrize("stays", ["questioner", "answerer"])
+async def test_left_alone_to_the_completion_code(
+    browser: Browser, tmp_path: Path, redis_url: str, stays: str
+) -> None:
+    site = write_study(tmp_path / "study", photos(tmp_path / "photos"))
+    async with on_stage(browser, site, redis_url) as stage:
+        questioner, answerer = await stage.pair()
+        await rounds(questioner, answerer, 1, 4)
+        one, gone = (questioner, answerer) if stays == "questioner" else (answerer, questioner)
+        if stays == "questioner":
+            await gone.press("leave")
+            await gone.press("leave-confirm")
+            await gone.shows("released")
+        else:
+            await gone.page.close()
+        await expect(one.get("solo-note")).to_be_visible(timeout=WAIT_MS)
+        for n in range(5, 11):
+            await one.say(f"alone {n}")
+        await one.code()
+        after = await totals(stage)
+        assert (after.solo, after.relaunches, after.owed) == (1, 1, 1)
+        assert after.releases == {"left": 1, "finished_alone": 1}
+
+
+async def test_both_gone(browser: Browser, tmp_path: Path, redis_url: str) -> None:
+    site = write_study(tmp_path / "study", photos(tmp_path / "photos"))
+    async with on_stage(browser, site, redis_url) as stage:
+        questioner, answerer = await stage.pair()
+        await questioner.say("question 1?")
+        await questioner.page.close()
+        await answerer.page.close()
+
+        async def ended() -> queries.Totals | None:
+            found = await totals(stage)
+            return found if found.abandoned else None
+
+        after = await eventually(ended, within=60)
+        assert after.releases == {"left": 2}
+        assert (after.owed, after.relaunches, after.live) == (0, 1, 0)
+
+
+async def test_two_tabs_of_one_person_and_then_a_second_person(
+    browser: Browser, tmp_path: Path, redis_url: str
+) -> None:
+    site = write_study(tmp_path / "study", photos(tmp_path / "photos"))
+    async with on_stage(browser, site, redis_url) as stage:
+        first = await stage.person()
+        await first.ready()
+        await first.shows("waiting")
+        second = await stage.tab(first.page.context)
+        await second.open()
+        await second.shows("waiting")
+        await expect(first.get("stopped-reason")).to_be_visible(timeout=WAIT_MS)
+
+        other = await stage.person()
+        await other.ready()
+        await second.start()
+        await other.start()
+        questioner, answerer = (
+            (second, other) if await second.role() == "questioner" else (other, second)
+        )
+        await rounds(questioner, answerer, 1, 1)
+        assert (await totals(stage)).live == 1
+
+        # The first tab can take the dialog over again, and the second is told.
+        await first.press("continue-here")
+        await first.shows("talking")
+        await expect(second.get("stopped-reason")).to_be_visible(timeout=WAIT_MS)
+
+
+async def test_nothing_left_to_do(browser: Browser, tmp_path: Path, redis_url: str) -> None:
+    site = write_study(tmp_path / "study", photos(tmp_path / "photos"))
+    config = quick(site)
+    async with on_stage(browser, site, redis_url, config) as stage:
+        service = stage.server.service
+        with service.record.engine.begin() as connection:
+            connection.execute(items.update().values(wanted=0))
+        await service.matching.sync_places()
+        person = await stage.person()
+        await person.ready()
+        await expect(person.get("nothing-left")).to_be_visible(timeout=WAIT_MS)
+        await person.press("stop-waiting")
+        await person.code()
+        after = await totals(stage)
+        assert after.releases == {"study_full": 1}
+        assert (after.owed, after.owed_cents) == (1, 10)
+
+
+async def test_text_is_text_and_what_cannot_be_sent_is_not_sent(
+    browser: Browser, tmp_path: Path, redis_url: str
+) -> None:
+    site = write_study(tmp_path / "study", photos(tmp_path / "photos"))
+    async with on_stage(browser, site, redis_url) as stage:
+        questioner, answerer = await stage.pair()
+        await questioner.say("<b>bold</b> & 日本語 😀?")
+        await answerer.reads("<b>bold</b> & 日本語 😀?")
+        assert await answerer.page.locator("[data-testid=message] b").count() == 0
+        for unsendable in ("x" * 501, " \u200b ", "\u0301"):
+            await answerer.get("box").fill(unsendable)
+            await expect(answerer.get("send")).to_have_attribute("aria-disabled", "true")
+        await expect(answerer.get("message")).to_have_count(1)
+
+
+async def test_no_cookies_and_no_third_parties(
+    browser: Browser, tmp_path: Path, redis_url: str
+) -> None:
+    site = write_study(tmp_path / "study", photos(tmp_path / "photos"))
+    async with on_stage(browser, site, redis_url) as stage:
+        questioner, answerer = await stage.pair()
+        for person in (questioner, answerer):
+            assert await person.page.context.cookies() == []
+            assert {r.url.split("/")[2] for r in person.responses} == {
+                stage.server.url.split("/")[2]
+            }
+            for response in person.responses:
+                assert "set-cookie" not in response.headers
