@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 import socketio
@@ -15,7 +16,6 @@ from socketio.exceptions import ConnectionRefusedError
 from chatserver.engine import Frames
 from chatserver.live.dialogs import Busy
 from chatserver.live.hub import Page
-from chatserver.live.requests import Requests
 from chatserver.live.service import LiveService
 from chatserver.wire import (
     ErrorCode,
@@ -56,6 +56,23 @@ WELCOME_WITHIN_S: Final = 10.0
 class Sockets:
     """Connects a socket.io server to the live service."""
 
+    EVENTS: Final[Mapping[str, type[BaseModel]]] = MappingProxyType(
+        {
+            "message": SendMessage,
+            "ready": Nothing,
+            "start": Nothing,
+            "decline": Nothing,
+            "leave": LeaveRequest,
+            "stop_waiting": Nothing,
+            "pair_again": Nothing,
+            "finish": Finish,
+            "report": Report,
+            "sync": Sync,
+            "typing": Typing,
+        }
+    )
+    """What a page may send; `Requests` has a method of the same name for each."""
+
     def __init__(self, server: socketio.AsyncServer, frames: Frames, service: LiveService) -> None:
         self._server = server
         self._frames = frames
@@ -63,18 +80,8 @@ class Sockets:
         service.on_replaced = self._replace
         server.on("connect", self._connect)
         server.on("disconnect", self._disconnect)
-        requests: Requests = service.requests
-        self._on("message", SendMessage, requests.message)
-        self._on("ready", Nothing, requests.ready)
-        self._on("start", Nothing, requests.start)
-        self._on("decline", Nothing, requests.decline)
-        self._on("leave", LeaveRequest, requests.leave)
-        self._on("stop_waiting", Nothing, requests.stop_waiting)
-        self._on("pair_again", Nothing, requests.pair_again)
-        self._on("finish", Finish, requests.finish)
-        self._on("report", Report, requests.report)
-        self._on("sync", Sync, requests.sync)
-        self._on("typing", Typing, requests.typing)
+        for event, model in self.EVENTS.items():
+            self._on(event, model, getattr(service.requests, event))
         server.on("*", self._unknown)
 
     # --- Coming and going ------------------------------------------------------------------

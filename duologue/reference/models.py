@@ -1,13 +1,9 @@
-"""The reference pages of the settings and the study file, made from their models.
-
-`python -m duologue.reference` writes them into `docs/reference`; a test fails when they differ.
-"""
+"""The reference pages of the settings and the study file, made from their models."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
-from pathlib import Path
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -121,14 +117,3 @@ def _meaning(field: FieldInfo) -> str:
 
 def _plain(text: str | None) -> str:
     return " ".join((text or "").split())
-
-
-def write_pages(folder: Path) -> None:
-    """Write both pages into `folder`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "settings.md").write_text(settings_page(), encoding="utf-8")
-    (folder / "study-file.md").write_text(study_page(), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write_pages(Path(__file__).parents[1] / "docs" / "reference")

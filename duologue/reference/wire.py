@@ -1,0 +1,109 @@
+"""The reference page of the wire protocol, made from its models."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Any, Final
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from chatserver import wire
+
+_HEAD: Final = """\
+# The wire protocol
+
+The page and the server speak [socket.io](https://socket.io/docs/v4/) (protocol version 5, WebSocket
+only, text frames only) in the namespace `/`. The `auth` payload is `{"token": …}`, the token being
+the answer to `POST /api/arrivals`; there are no cookies. A refused connection carries
+`{"error", "code"}`; with `bad_token` or `replaced` the page must not try again by itself.
+
+The page sends events and gets an acknowledgement for each but `typing`: what the event's model
+says, or `Refused`. A message that was not acknowledged is sent again with the same `key`, as often
+as wanted: the answer is always the number of the first. The server sends `heartbeat`, which the
+page acknowledges at once.
+
+Every `message`, `partner` and `phase` frame carries `seq`, the number of a dialog event. A page
+applies frames in order, ignores numbers it has seen, and on a gap sends `sync`. `state` replaces
+everything. Times are seconds since 1970-01-01 UTC by the server's clock.
+
+| HTTP | what |
+|---|---|
+| `GET /work` | the worker's page; `?preview=1` only looks, `?invite=CODE` is an invitation |
+| `GET /api/study` | `StudyOut` |
+| `POST /api/arrivals` | `ArrivalRequest` → `ArrivalAnswer`, or `Refused` with a status of 4xx |
+| `GET /items/{token}` | the picture that this arrival's role may see, never kept by a cache |
+| `GET /healthz`, `GET /readyz` | the process runs; it may be sent people (200) or not (503) |
+
+| page → server | payload | acknowledged with |
+|---|---|---|
+| `ready`, `start`, `decline`, `stop_waiting`, `pair_again` | `Nothing` | `Done` |
+| `leave` | `LeaveRequest` | `Done` |
+| `message` | `SendMessage` | `Sent` |
+| `sync` | `Sync` | `Events` |
+| `typing` | `Typing` | not at all |
+| `finish` | `Finish` | `Done` |
+| `report` | `Report` | `Done` |
+
+| server → page | payload |
+|---|---|
+| `state` | `State` |
+| `message`, `partner`, `phase` | `MessageOut`, `PartnerOut`, `PhaseOut` |
+| `lobby` | `Lobby` |
+| `typing` | `Typing` |
+| `heartbeat` | empty; to be acknowledged |
+| `stopped` | `Stopped`: the page must stop for good |
+
+"""
+
+
+def wire_page() -> str:
+    """`docs/reference/wire.md`."""
+    return _HEAD + "\n".join(_sections()).rstrip() + "\n"
+
+
+def _sections() -> Iterator[str]:
+    for name, model in _in_order():
+        yield f"## `{name}`\n\n{_plain(model.__doc__)}\n"
+        if issubclass(model, StrEnum):
+            yield ", ".join(f"`{member.value}`" for member in model) + "\n"
+        elif model.model_fields:
+            rows = ["| field | type | default |", "|---|---|---|"]
+            for field, info in model.model_fields.items():
+                rows.append(f"| `{field}` | {_type(info)} | {_default(info)} |")
+            yield "\n".join(rows) + "\n"
+
+
+def _in_order() -> Iterator[tuple[str, Any]]:
+    """The models and enums of the module, as they stand there."""
+    for node in ast.parse(inspect.getsource(wire)).body:
+        if isinstance(node, ast.ClassDef) and node.name != "Wire":
+            yield node.name, getattr(wire, node.name)
+
+
+def _type(info: FieldInfo) -> str:
+    limits = "; ".join(str(limit) for limit in info.metadata)
+    return f"`{_name(info.annotation)}`{f' ({limits})' if limits else ''}".replace("|", "\\|")
+
+
+def _name(annotation: Any) -> str:
+    if isinstance(annotation, type) and not getattr(annotation, "__args__", None):
+        return annotation.__name__
+    shown = str(annotation).replace("typing.", "")
+    for prefix in ("chatserver.wire.", "dialogs.rules.", "dialogs.dialog."):
+        shown = shown.replace(prefix, "")
+    return shown
+
+
+def _default(info: FieldInfo) -> str:
+    if info.is_required():
+        return "required"
+    value = info.get_default(call_default_factory=True)
+    return f"`{value.model_dump() if isinstance(value, BaseModel) else value!r}`"
+
+
+def _plain(text: str | None) -> str:
+    return " ".join((text or "").split())
