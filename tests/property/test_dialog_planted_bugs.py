@@ -1,0 +1,428 @@
+"""The properties find faults: each of these, planted alone, breaks the one that it should.
+
+A fault is a piece of the rules' own source, replaced. One that no longer applies fails loudly:
+write it anew for the new source.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FunctionType, ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from dialogs import dialog, events, limits, rules
+from dialogs.record import decisions
+from tests.plays import (
+    Must,
+    Violated,
+    all_rules,
+    check_ends_with_people,
+    check_ends_without_people,
+    check_play,
+    happenings,
+    people_actions,
+)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """In the function `where` of `module`, `old` becomes `new`; then one of `breaks` is broken.
+
+    `also` is a second replacement, for what two checks prevent.
+    """
+
+    name: str
+    module: ModuleType
+    where: str
+    old: str
+    new: str
+    breaks: set[Must]
+    also: tuple[str, str] = ("", "")
+
+
+FAULTS = [
+    Fault(
+        "the turn is not checked",
+        dialog,
+        "_say",
+        "if state.turn is not say.role:",
+        "if False:",
+        {Must.TURNS},
+    ),
+    Fault(
+        "a repeated key is looked up after the turn",
+        dialog,
+        "_say",
+        "if (seq := state.keys.get((say.role, say.key))) is not None:",
+        "if state.turn is say.role and (seq := state.keys.get((say.role, say.key))) is not None:",
+        {Must.KEYS},
+    ),
+    Fault(
+        "a repeated key is not looked up",
+        dialog,
+        "_say",
+        "return Known(seq)",
+        "pass",
+        {Must.KEYS},
+    ),
+    Fault(
+        "one person's key hides another's message",
+        dialog,
+        "_say",
+        "state.keys.get((say.role, say.key))",
+        "next((n for (_, key), n in state.keys.items() if key == say.key), None)",
+        {Must.KEYS},
+    ),
+    Fault(
+        "a repeated key gets the newest number",
+        dialog,
+        "_say",
+        "return Known(seq)",
+        "return Known(state.seq)",
+        {Must.KEYS},
+    ),
+    Fault(
+        "complete one message early",
+        rules,
+        "Rules.messages",
+        "return self.rounds * len(self.kind.turns)",
+        "return self.rounds * len(self.kind.turns) - 1",
+        {Must.COMPLETE},
+    ),
+    Fault(
+        "complete after the last question",
+        dialog,
+        "_say",
+        "len(state.messages) + 1 == state.rules.messages",
+        "len(state.messages) + 2 >= state.rules.messages",
+        {Must.COMPLETE},
+    ),
+    Fault(
+        "a dialog that a person left counts as complete",
+        dialog,
+        "_say",
+        "_end(state, Outcome.SOLO,",
+        "_end(state, Outcome.COMPLETE,",
+        {Must.COMPLETE, Must.PAID},
+    ),
+    Fault(
+        "the survivor is paid as complete at once",
+        dialog,
+        "_lose",
+        "if any(not state.done(s) for s in others):",
+        "if False:",
+        {Must.ENDS, Must.PAID},
+    ),
+    Fault(
+        "the survivor who has sent all is kept waiting",
+        dialog,
+        "_lose",
+        "if any(not state.done(s) for s in others):",
+        "if others:",
+        {Must.ENDS},
+    ),
+    Fault(
+        "the survivor is not paid",
+        rules,
+        "Pay.for_release",
+        "case Release.COMPLETED | Release.FINISHED_ALONE | Release.ENDED_BY_TEAM:",
+        "case Release.COMPLETED | Release.ENDED_BY_TEAM:",
+        {Must.PAID},
+    ),
+    Fault(
+        "a lost seat may go on writing",
+        dialog,
+        "_say",
+        "if seat.gone:",
+        "if False:",
+        {Must.ALONE},
+        also=("if state.turn is not say.role:", "if not seat.gone and state.turn is not say.role:"),
+    ),
+    Fault(
+        "the seat is lost after all was sent",
+        dialog,
+        "_leave",
+        "if state.done(seat):",
+        "if False:",
+        {Must.DONE},
+    ),
+    Fault(
+        "absence takes the seat of who has sent all",
+        dialog,
+        "deadlines",
+        "if seat.gone or state.done(seat):",
+        "if seat.gone:",
+        {Must.ARMED, Must.DONE},
+    ),
+    Fault(
+        "the limit takes the pay of who has sent all",
+        dialog,
+        "_end_by_limit",
+        "if seat.away_seq is not None and not state.done(seat)",
+        "if seat.away_seq is not None",
+        {Must.DONE},
+    ),
+    Fault(
+        "a stale deadline fires",
+        dialog,
+        "_expire",
+        "(d.kind, d.role, d.seq) == (expired.kind, expired.role, expired.seq)",
+        "(d.kind, d.role) == (expired.kind, expired.role)",
+        {Must.STALE},
+    ),
+    Fault(
+        "a deadline of the other person fires",
+        dialog,
+        "_expire",
+        "(d.kind, d.role, d.seq) == (expired.kind, expired.role, expired.seq)",
+        "(d.kind, d.seq) == (expired.kind, expired.seq)",
+        {Must.STALE, Must.ARMED},
+    ),
+    Fault(
+        "grace runs on after the return",
+        dialog,
+        "evolve",
+        "replace(state.seats[role], away_seq=None, away_at=None, here_seq=seq)",
+        "replace(state.seats[role], here_seq=seq)",
+        {Must.ARMED, Must.KEPT, Must.STALE},
+    ),
+    Fault(
+        "the presence deadline is not armed anew after the return",
+        dialog,
+        "evolve",
+        "away_at=None, here_seq=seq)",
+        "away_at=None)",
+        {Must.STALE},
+    ),
+    Fault(
+        "the turn's limit runs on after a message",
+        dialog,
+        "evolve",
+        "seats=_with(state, replace(seat, sent=seat.sent + 1)),\n                turn_seq=seq,",
+        "seats=_with(state, replace(seat, sent=seat.sent + 1)),",
+        {Must.STALE},
+    ),
+    Fault(
+        "the deadline of a turn is forgotten",
+        dialog,
+        "deadlines",
+        "armed.append(Deadline(DeadlineKind.TURN,",
+        "str(Deadline(DeadlineKind.TURN,",
+        {Must.ARMED},
+    ),
+    Fault(
+        "no deadline in solo",
+        dialog,
+        "deadlines",
+        "if state.phase is Phase.ENDED:",
+        "if state.phase is not Phase.PAIRED:",
+        {Must.ARMED},
+    ),
+    Fault(
+        "the deadline of a dialog moves with each message",
+        dialog,
+        "deadlines",
+        "Deadline(DeadlineKind.LIMIT, None, 1,",
+        "Deadline(DeadlineKind.LIMIT, None, state.turn_seq,",
+        {Must.ENDS, Must.STALE},
+    ),
+    Fault(
+        "the limit ends nothing",
+        dialog,
+        "_expire",
+        "return (_end_by_limit(state, now),)",
+        "return ()",
+        {Must.ARMED},
+    ),
+    Fault(
+        "a leaver is settled once more at the end",
+        dialog,
+        "_lose",
+        "{s.role: Release.FINISHED_ALONE for s in others}",
+        "{s.role: Release.FINISHED_ALONE for s in state.seats.values()}",
+        {Must.SETTLED, Must.ROWS},
+    ),
+    Fault(
+        "a lost seat is settled once more by the limit",
+        dialog,
+        "_end_by_limit",
+        "if not seat.gone",
+        "if True",
+        {Must.SETTLED, Must.ROWS},
+    ),
+    Fault(
+        "who is paired anew is settled as well",
+        dialog,
+        "_pair_again",
+        "Ended(now, Outcome.ABANDONED, (), waiting)",
+        "_end(state, Outcome.ABANDONED, {role: Release.ENDED_BY_TEAM}, now)"
+        " if not waiting else Ended(now, Outcome.ABANDONED,"
+        " (_settle(state, role, Release.LEFT),), waiting)",
+        {Must.SETTLED, Must.ROWS},
+    ),
+    Fault(
+        "a late survivor may be paired anew",
+        dialog,
+        "DialogState.may_pair_again",
+        "self.rounds_paired < self.rules.pair_again_below",
+        "True",
+        {Must.AGAIN},
+    ),
+    Fault(
+        "rounds alone count as rounds together",
+        dialog,
+        "evolve",
+        "rounds_paired=rounds if paired else state.rounds_paired",
+        "rounds_paired=rounds",
+        {Must.AGAIN},
+    ),
+    Fault(
+        "a complete dialog is relaunched",
+        decisions,
+        "_leaves_incomplete",
+        "and not (isinstance(event, Ended) and event.outcome is Outcome.COMPLETE)",
+        "",
+        {Must.RELAUNCH},
+    ),
+    Fault(
+        "relaunched at the loss and again at the end",
+        decisions,
+        "_leaves_incomplete",
+        "before.phase is Phase.PAIRED",
+        "before.phase is not Phase.ENDED",
+        {Must.RELAUNCH},
+    ),
+    Fault(
+        "what both of them left is not relaunched",
+        decisions,
+        "_leaves_incomplete",
+        "before.phase is Phase.PAIRED",
+        "before.phase is Phase.PAIRED and not isinstance(event, Ended)",
+        {Must.RELAUNCH},
+    ),
+    Fault(
+        "no ledger row for who finishes alone",
+        decisions,
+        "_release_rows",
+        "if cents > 0:",
+        "if cents > 0 and release is not Release.FINISHED_ALONE:",
+        {Must.ROWS},
+    ),
+    Fault(
+        "the place is not given back with the loss",
+        decisions,
+        "happenings",
+        "if phase is Phase.SOLO:",
+        "if False:",
+        {Must.ROWS},
+    ),
+    Fault(
+        "a text is cut",
+        limits,
+        "clean_text",
+        "return text",
+        "return text[:255]",
+        {Must.TEXT},
+    ),
+    Fault(
+        "a text may be longer than the limit",
+        limits,
+        "clean_text",
+        "if len(text) > MAX_CHARACTERS:",
+        "if len(text) > MAX_CHARACTERS + 1:",
+        {Must.TEXT},
+    ),
+    Fault(
+        "half a surrogate is let through",
+        limits,
+        "clean_text",
+        "unicodedata.category(c) in _FORBIDDEN",
+        'unicodedata.category(c) == "Cc"',
+        {Must.TEXT},
+    ),
+    Fault(
+        "a message is read back without its meta",
+        events,
+        "_said",
+        'Meta(**d["meta"])',
+        "Meta()",
+        {Must.JSON},
+    ),
+    Fault(
+        "the rules are read back as today's",
+        rules,
+        "Rules.from_json",
+        'cls(**{**data, "pay": Pay(**data["pay"])})',
+        'cls(**{**data, "pay": Pay(), "rounds": 10})',
+        {Must.JSON},
+    ),
+]
+
+
+def plant(monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
+    """Puts the fault in place wherever the function is known by name."""
+    owner: Any = fault.module
+    *path, name = fault.where.split(".")
+    for step in path:
+        owner = getattr(owner, step)
+    sound = vars(owner)[name]
+    source = textwrap.dedent(inspect.getsource(getattr(sound, "fget", sound)))
+    assert source.count(fault.old) == 1, f"{fault.name!r} no longer applies: write it anew"
+    made: dict[str, Any] = {}
+    planted = source.replace(fault.old, fault.new)
+    if fault.also[0]:
+        assert planted.count(fault.also[0]) == 1, f"{fault.name!r} no longer applies: write it anew"
+        planted = planted.replace(*fault.also)
+    exec(planted, vars(fault.module), made)
+    faulty = made[name]
+    if path:
+        monkeypatch.setattr(owner, name, faulty)
+        return
+    assert isinstance(faulty, FunctionType)
+    for module in [m for n, m in sys.modules.items() if n.split(".")[0] == "dialogs"]:
+        for known, value in list(vars(module).items()):
+            if value is sound:
+                monkeypatch.setattr(module, known, faulty)
+    for known, reader in events._READERS.items():
+        if reader is sound:
+            monkeypatch.setitem(events._READERS, known, faulty)  # type: ignore[arg-type]
+
+
+def try_everything() -> None:
+    """All properties of dialogs, for whatever inputs they may fail with."""
+    searching = settings(
+        database=None,
+        deadline=None,
+        derandomize=True,
+        max_examples=600,
+        phases=[Phase.generate],
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    orders = st.lists(st.integers(0, 5), min_size=4, max_size=4)
+    properties: list[Callable[[], None]] = [
+        searching(given(all_rules, happenings)(check_play)),
+        searching(given(all_rules, happenings, orders)(check_ends_without_people)),
+        settings(searching, max_examples=60)(
+            given(all_rules, st.lists(people_actions, max_size=8))(check_ends_with_people)
+        ),
+    ]
+    for check in properties:
+        check()
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=[fault.name.replace(" ", "-") for fault in FAULTS])
+def test_a_planted_fault_is_found(monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
+    with monkeypatch.context() as planted:
+        plant(planted, fault)
+        with pytest.raises(Violated) as found:
+            try_everything()
+    assert found.value.must in fault.breaks
