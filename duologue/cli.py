@@ -6,19 +6,24 @@ import asyncio
 import logging
 import os
 import sys
+import tempfile
 from collections.abc import Coroutine
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 import orjson
 
-from dialogs.items import ItemsError
+from dialogs.export.folder import ExportError
+from dialogs.export.visdial import Exported, export_visdial
+from dialogs.items import ItemsError, read_items
 from dialogs.record import queries
 from dialogs.record.errors import RecordError
 from dialogs.record.store import Record
 from dialogs.record.studies import changed_status
 from dialogs.rules import StudyStatus
+from duologue.demo import demo_plan, make_site, run_demo
 from duologue.embedded import EmbeddedRedisError
 from duologue.preparation import put_items
 from duologue.problems import BadInput
@@ -32,6 +37,9 @@ from duologue.serve import (
     until_told_to_stop,
 )
 from duologue.settings import read_settings
+from duologue.simulate.command import command as simulate_command
+from duologue.simulate.command import progress_line
+from duologue.simulate.corpus import BadCorpus
 from duologue.study import read_study
 from duologue.template import template
 
@@ -52,7 +60,7 @@ def main() -> None:
         for problem in error.problems:
             click.echo(f"duologue: {problem}", err=True)
         sys.exit(2)
-    except (RecordError, EmbeddedRedisError) as error:
+    except (RecordError, EmbeddedRedisError, ExportError) as error:
         click.echo(f"duologue: {error}", err=True)
         sys.exit(2)
     except click.ClickException as error:
@@ -136,8 +144,6 @@ def serve(study: Path, check: bool) -> None:
     site = site_of(study)
     static_files()
     if check:
-        from dialogs.items import read_items
-
         found = len(read_items(site.study.items_path))
         click.echo(f"{site.study.study.id}: the study file is right, and so are {found} items")
         return
@@ -239,3 +245,112 @@ async def _known(record: Record, site: Site) -> None:
         raise BadInput(
             [f"the study {site.study.study.id} has never run; `duologue serve` begins it"]
         )
+
+
+@cli.command()
+@click.option("--workers", type=click.IntRange(0, 1000), default=0, help="Simulated workers.")
+@click.option("--partner", is_flag=True, help="A simulated partner joins whoever waits.")
+@click.option("--exit", "leave", is_flag=True, help="End when the simulated workers are done.")
+@click.option(
+    "--pace", type=click.FloatRange(0, 100), help="Times people's slowness; 0 is fastest."
+)
+@click.option("--seed", type=int, default=1, show_default=True)
+@click.option("--corpus", type=click.Path(path_type=Path, dir_okay=False), help="A VisDial file.")
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where the study is kept; new or empty.  [default: a new temporary folder]",
+)
+@AS_JSON
+def demo(
+    workers: int,
+    partner: bool,
+    leave: bool,
+    pace: float | None,
+    seed: int,
+    corpus: Path | None,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Start a small study on this machine and print its links.
+
+    The two links are two people, so both can be opened in one browser.
+
+    Example: duologue demo --partner
+    """
+    if leave and not workers:
+        raise BadInput(["--exit needs --workers: without any, nothing would ever be done"])
+    place = folder or Path(tempfile.mkdtemp(prefix="duologue-demo-"))
+    if place.exists() and any(place.iterdir()):
+        raise BadInput([f"--folder: {place} is not empty; name a new folder"])
+    place.mkdir(parents=True, exist_ok=True)
+    speed = pace if pace is not None else (0.02 if leave else 1.0)
+    try:
+        plan = demo_plan(workers, seed, speed, corpus)
+    except BadCorpus as error:
+        raise BadInput([f"--corpus: {error}"]) from None
+    static_files()
+    log_to_stderr("warning")
+    say = partial(click.echo, err=as_json)
+    say(f"study:         {place}")
+    site = make_site(place, os.environ, workers)
+    with redis_for(site) as redis_url:
+        results = run(
+            run_demo(
+                site,
+                redis_url,
+                workers=workers,
+                partner=partner,
+                leave_at_end=leave,
+                plan=plan,
+                say=say,
+                progress=progress_line(),
+            )
+        )
+    if as_json:
+        click.echo(orjson.dumps(results).decode())
+    if results["violations"] or results["unfinished"]:
+        sys.exit(1)
+
+
+@cli.command()
+@STUDY
+@click.option("--format", "kind", type=click.Choice(["visdial-1.0"]), default="visdial-1.0")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="The folder to write: new, empty, or an older export, which is replaced.",
+)
+@click.option("--split", default="train", show_default=True, help="The split's name in the file.")
+@AS_JSON
+def export(study: Path, kind: str, out: Path, split: str, as_json: bool) -> None:
+    """Write the complete dialogs of a study as data, without a trace of who spoke.
+
+    Example: duologue export my-study --format visdial-1.0 --out visdial
+    """
+    site = site_of(study)
+
+    async def write() -> Exported:
+        record = Record(site.settings.database_url, serving=False)
+        record.open()
+        try:
+            await _known(record, site)
+            return await record.read(export_visdial, site.study.study.id, out, split)
+        finally:
+            await record.close()
+
+    done = run(write())
+    left_out = {why.value: n for why, n in done.left_out.items()}
+    values = {
+        "export": str(done.file),
+        "format": kind,
+        "dialogs": done.dialogs,
+        "messages": done.messages,
+        "left_out": left_out,
+    }
+    reasons = ", ".join(f"{n} {why}" for why, n in left_out.items()) or "none"
+    show(as_json, values, f"{done.file}: {done.dialogs} dialogs; left out: {reasons}")
+
+
+cli.add_command(simulate_command)

@@ -102,7 +102,7 @@ def command(
         raise BadInput([f"--corpus: {error}"]) from None
     if logs is not None:
         logs.mkdir(parents=True, exist_ok=True)
-    summary = _run(simulate(urls, plan, _progress()))
+    summary = _run(simulate(urls, plan, progress_line()))
     text = orjson.dumps(summary.to_json()).decode() if as_json else "\n".join(summary.lines())
     click.echo(text)
     if summary.violations or summary.unfinished:
@@ -129,7 +129,7 @@ def _numbers(text: str) -> tuple[int, ...]:
         raise BadInput([f"--check: must be numbers such as 0,2 (it is {text!r})"]) from None
 
 
-def _progress() -> Any:
+def progress_line() -> Any:
     """One line on stderr, written over where that is a terminal."""
     terminal = sys.stderr.isatty()
     last: list[tuple[int, int, int]] = []

@@ -1,0 +1,169 @@
+"""A small study to try: drawn scenes, embedded services, and simulated people if wanted."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import re
+import socket
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from chatserver.config import ServerConfig
+from chatserver.server import Server
+from dialogs.export.visdial import export_visdial
+from dialogs.record import queries
+from dialogs.rules import ArrivalStatus
+from duologue.scenes import write_scenes
+from duologue.serve import (
+    STUDY_FILE,
+    Site,
+    prepare_record,
+    running,
+    server_config,
+    until_told_to_stop,
+)
+from duologue.settings import read_settings
+from duologue.simulate.corpus import Corpus
+from duologue.simulate.pace import Pace
+from duologue.simulate.plan import Plan
+from duologue.simulate.run import Progress, keep_partner, simulate
+from duologue.simulate.summary import Summary
+from duologue.study import read_study
+from duologue.template import template
+
+SCENES: Final = 12
+GUESTS: Final = ("ada", "ben")
+LOBBY_LIMIT_S: Final = 60.0
+
+_STUDY: Final[Mapping[str, str]] = {
+    "id": '"demo"',
+    "title": '"Talk with a partner about a picture"',
+    "description": '"A demonstration: nothing is paid, and nothing leaves this machine."',
+    "contact": '"whoever started this demonstration"',
+    "dialogs_per_worker": "100",
+    "file": '"scenes/items.jsonl"',
+    "limit_s": f"{LOBBY_LIMIT_S}",
+    "consent": '"This is a demonstration on your own machine. Nobody else sees what you write."',
+}
+
+
+def make_site(folder: Path, environment: Mapping[str, str], workers: int) -> Site:
+    """A demonstration study in `folder`, with places enough for `workers` and a few more."""
+    write_scenes(folder / "scenes", SCENES)
+    wanted = math.ceil(workers / 2 / SCENES) + 1
+    text = template()
+    for key, value in {**_STUDY, "dialogs_per_item": str(wanted)}.items():
+        text = re.sub(rf'^{key} = (""".*?"""|.*?)$', f"{key} = {value}", text, count=1, flags=_TOML)
+    (folder / STUDY_FILE).write_text(text, encoding="utf-8")
+    return Site(folder, read_study(folder / STUDY_FILE), read_settings(environment, folder))
+
+
+_TOML: Final = re.MULTILINE | re.DOTALL
+
+
+def config_for(site: Site) -> ServerConfig:
+    """The site's configuration, on the next free port when the usual one is taken."""
+    config = server_config(site, guests=True)
+    with contextlib.closing(socket.socket()) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((config.host, config.port))
+        except OSError:
+            return replace(config, port=0)
+    return config
+
+
+async def run_demo(
+    site: Site,
+    redis_url: str,
+    *,
+    workers: int,
+    partner: bool,
+    leave_at_end: bool,
+    plan: Plan,
+    say: Callable[[str], None],
+    progress: Callable[[Progress], None],
+) -> dict[str, Any]:
+    """Serve the demonstration; returns the final counts for `--json`."""
+    config = config_for(site)
+    await prepare_record(site)
+    async with running(site, redis_url, config=config) as server:
+        for name, guest in zip(("first", "second"), GUESTS, strict=True):
+            say(f"{name} worker:  {server.url}/work?guest={guest}")
+        plan = replace(plan, check_answers=tuple(check.answer for check in config.study.check))
+        summary = None
+        if workers:
+            summary = await simulate(server.url, plan, progress)
+            for line in summary.lines():
+                say(line)
+        if not leave_at_end:
+            await _until_stopped(server, plan, partner=partner)
+        return await _results(server, site, summary, say)
+
+
+async def _until_stopped(server: Server, plan: Plan, *, partner: bool) -> None:
+    stop = asyncio.Event()
+    partners = None
+    if partner:
+        partners = asyncio.ensure_future(
+            keep_partner(server.url, plan, stop, somebody_waits=lambda: _somebody_waits(server))
+        )
+    await until_told_to_stop()
+    stop.set()
+    if partners is not None:
+        await partners
+
+
+async def _somebody_waits(server: Server) -> bool:
+    service = server.service
+    waiting = await service.record.read(
+        queries.open_arrivals, service.config.study.id, (ArrivalStatus.WAITING,)
+    )
+    return bool(waiting)
+
+
+async def _results(
+    server: Server, site: Site, summary: Summary | None, say: Callable[[str], None]
+) -> dict[str, Any]:
+    record = server.service.record
+    study_id = site.study.study.id
+    totals = await record.read(queries.totals, study_id)
+    exported = None
+    if totals.complete:
+        exported = await record.read(export_visdial, study_id, site.folder / "export")
+        say(f"export      {exported.file} ({exported.dialogs} dialogs)")
+    currency = site.study.pay.currency
+    say(f"owed        {totals.owed} payments, {totals.owed_cents / 100:.2f} {currency} in all")
+    return {
+        "complete": totals.complete,
+        "messages": totals.messages,
+        "owed": totals.owed,
+        "owed_cents": totals.owed_cents,
+        "solo": totals.solo,
+        "abandoned": totals.abandoned,
+        "relaunches": totals.relaunches,
+        "export": str(exported.file) if exported else None,
+        "waits_s": _spread(summary, "waits_s"),
+        "durations_s": _spread(summary, "durations_s"),
+        "violations": list(summary.violations) if summary else [],
+        "unfinished": summary.unfinished if summary else 0,
+    }
+
+
+def _spread(summary: Summary | None, name: str) -> dict[str, float] | None:
+    return summary.to_json()[name] if summary else None
+
+
+def demo_plan(workers: int, seed: int, pace: float, corpus: Path | None) -> Plan:
+    """How the demonstration's simulated people behave."""
+    return Plan(
+        workers=workers,
+        seed=seed,
+        pace=Pace(pace),
+        corpus=Corpus.load(corpus) if corpus else Corpus.builtin(),
+        arrive_s=min(2.0, 0.05 * workers),
+    )
