@@ -162,6 +162,10 @@ class Lobby:
         """How many places are free; those held by matches do not count."""
         return int(await self._client.get(self.keys.free) or 0)
 
+    async def free_items(self) -> int:
+        """How many items have a free place; those held by matches do not count."""
+        return int(await self._client.zcard(self.keys.items))
+
     async def sync_places(self, wanted: Iterable[Place]) -> None:
         """Make the free places those that the record wants, minus what live matches hold.
 

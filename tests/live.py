@@ -353,7 +353,7 @@ class Person:
         match event:
             case "state":
                 self.state, self.seq = payload, payload["seq"]
-                if payload["stage"] == "talking":
+                if payload.get("dialog"):
                     self.messages = {m["seq"]: m for m in payload["dialog"]["messages"]}
             case "lobby":
                 self.state["lobby"] = payload

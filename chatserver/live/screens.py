@@ -207,14 +207,17 @@ class Screens:
         ]
 
     async def _nothing_left(self, rows: list[ArrivalRow]) -> set[str]:
-        """The arrivals whose workers have seen every item that has a free place."""
-        free = await self._lobby.places()
-        if free == 0:
-            return {row.id for row in rows}
-        if free > self._study.dialogs_per_worker:
+        """The arrivals whose workers have seen every item that has a free place.
+
+        Redis only says when there is no need to ask: it may have lost places, and those that
+        are held by a match may come back.
+        """
+        if await self._lobby.free_items() > self._study.dialogs_per_worker:
             return set()
-        history = await self._record.read(queries.histories, {r.worker_id for r in rows})
         left = {item for item, _ in await self._record.read(queries.free_places, self._study.id)}
+        if not left:
+            return {row.id for row in rows}
+        history = await self._record.read(queries.histories, {r.worker_id for r in rows})
         return {row.id for row in rows if left <= history[row.worker_id].seen}
 
     async def nothing_left(self, row: ArrivalRow) -> bool:
