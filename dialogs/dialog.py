@@ -265,7 +265,8 @@ def _say(state: DialogState, say: Say, now: float) -> Answer:
     if state.turn is not say.role:
         return Refusal(RefusalCode.NOT_YOUR_TURN, "Please wait: it is your partner's turn.")
     try:
-        parts = tuple(Part(clean_text(part.text)) for part in say.parts)
+        # A message without parts is as empty as one without text.
+        parts = tuple(Part(clean_text(part.text)) for part in say.parts or (Part(""),))
     except BadText as bad:
         return Refusal(RefusalCode.BAD_TEXT, str(bad))
     said = Said(now, say.role, say.key, state.round, parts, say.meta)

@@ -8,7 +8,7 @@ from typing import Final
 MAX_CHARACTERS: Final = 500
 """Code points, after trimming. The page counts the same way."""
 
-_FORBIDDEN: Final = frozenset({"Cc", "Cs"})
+_FORBIDDEN: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Cn", "Zs", "Zl", "Zp", "Mn", "Me"})
 
 

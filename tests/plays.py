@@ -252,7 +252,8 @@ class Play:
         if isinstance(answer, Refusal):
             bad = answer.code is RefusalCode.BAD_TEXT
             require(bad or not may, Must.HEARD, f"{say.role} was refused: {answer}")
-            require(not bad or not all(map(good_text, texts)), Must.TEXT, f"{texts}: {answer}")
+            fine = bool(texts) and all(map(good_text, texts))
+            require(not (bad and fine), Must.TEXT, f"{texts}: {answer}")
             return
         require(bool(self.losses()) or may, Must.TURNS, f"{say.role} spoke out of turn")
         require(may, Must.ALONE, f"{say.role} spoke")

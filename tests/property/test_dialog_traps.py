@@ -16,6 +16,7 @@ from dialogs.dialog import (
     Refusal,
     RefusalCode,
     Return,
+    Say,
 )
 from dialogs.events import Ended, Said, SeatLost, Settlement
 from dialogs.record import decisions, tables
@@ -138,6 +139,12 @@ def test_a_text_over_255_characters_or_with_emoji_is_stored_as_it_is(text: str) 
     play = Play(Rules())
     play.say(Q, text)
     assert play.messages()[0][1].text == text
+
+
+def test_a_message_without_parts_is_refused_as_empty() -> None:
+    play = Play(Rules())
+    assert refusal(play.do(Say(Q, "key-0", ()))) is RefusalCode.BAD_TEXT
+    assert play.turn() is Q
 
 
 # --- The server enforces the rules, not the page ----------------------------------------------
