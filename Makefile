@@ -28,10 +28,12 @@ PAGE_SOURCES := $(shell find frontend/src -type f 2>/dev/null) $(wildcard fronte
   frontend/tsconfig.json frontend/vite.config.ts
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run test check format types e2e chaos bench lock clean
+.PHONY: help setup demo run test check format types e2e chaos bench lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+setup: $(RUNTIME) $(PAGES) ## set up, so that .venv/bin/duologue can be used
 
 demo: $(RUNTIME) $(PAGES) ## set up, start a small study and print its links (ARGS="--workers 20 --exit")
 	$(BIN)/duologue demo $(ARGS)

@@ -49,7 +49,7 @@ def static_files() -> Path:
     folder = Path(str(files("chatserver").joinpath("static")))
     if not (folder / "worker.html").is_file():
         raise BadInput(
-            ["the worker's page is not built; run `make build`, or install the released package"]
+            ["the worker's page is not built; run `make setup`, or install the released package"]
         )
     return folder
 
