@@ -64,10 +64,10 @@ types: $(DEV) $(MODULES) ## write frontend/src/generated/wire.ts from chatserver
 e2e: e2e-ready ## the browser tests
 	$(BIN)/pytest -m e2e tests/e2e $(ARGS)
 
-chaos: $(DEV) ## kill servers and databases under load, then check that nothing was lost
+chaos: $(DEV) $(PAGES) ## kill servers and databases under load, then check that nothing was lost
 	$(BIN)/pytest -m chaos tests/chaos $(ARGS)
 
-bench: $(DEV) ## measure messages and pairs a second
+bench: $(DEV) $(PAGES) ## measure messages and pairs a second
 	$(BIN)/python -m benchmarks $(ARGS)
 
 lock: ## pin the requirements anew from pyproject.toml (needs uv)
