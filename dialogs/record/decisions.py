@@ -15,6 +15,7 @@ from sqlalchemy import and_, bindparam, select
 
 from dialogs.dialog import DialogState, evolve
 from dialogs.events import Ended, Event, Opened, SeatLost, Settlement, to_json
+from dialogs.record.bulk import Row
 from dialogs.record.tables import (
     arrivals,
     dialogs,
@@ -27,7 +28,7 @@ from dialogs.record.tables import (
     studies,
     workers,
 )
-from dialogs.record.writer import Change, Decision, Row
+from dialogs.record.writer import Change, Decision
 from dialogs.rules import (
     ArrivalStatus,
     LedgerReason,

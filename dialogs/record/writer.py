@@ -13,11 +13,12 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import Connection, Engine, Executable, Table
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError, StatementError
 
+from dialogs.record.bulk import Row, insert_rows
 from dialogs.record.errors import BadRow, Conflict, Overloaded, RecordError, Unavailable
 from dialogs.record.tables import metadata
 
@@ -25,8 +26,6 @@ MAX_BATCH: Final = 500
 MAX_WAITING: Final = 20_000
 
 _TABLE_ORDER: Final = {table.name: n for n, table in enumerate(metadata.sorted_tables)}
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +176,7 @@ def _execute(connection: Connection, batch: Sequence[Decision]) -> None:
         for table, row in decision.inserts:
             rows[table].append(row)
     for table in sorted(rows, key=lambda t: _TABLE_ORDER[t.name]):
-        connection.execute(table.insert(), rows[table])
+        insert_rows(connection, table, rows[table])
 
 
 def _classify(error: Exception) -> RecordError:

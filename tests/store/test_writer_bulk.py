@@ -1,0 +1,123 @@
+"""Rows inserted together are the rows inserted one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import Connection, Engine, event
+from sqlalchemy.exc import IntegrityError
+
+from dialogs.record import tables
+from dialogs.record.bulk import insert_rows
+from dialogs.record.engine import open_engine
+from tests.records import STUDY, arrival_row, said_row, worker_row
+
+
+@pytest.fixture
+def connection(database_url: str) -> Iterator[Connection]:
+    """A connection in a transaction that is never committed."""
+    engine = open_engine(database_url)
+    with engine.connect() as connection:
+        yield connection
+    engine.dispose()
+
+
+def stored(connection: Connection, table: Any) -> list[dict[str, Any]]:
+    query = table.select().order_by(*table.primary_key.columns)
+    return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def statements(engine: Engine) -> list[str]:
+    """The statements that are executed from now on."""
+    seen: list[str] = []
+
+    @event.listens_for(engine, "before_cursor_execute")
+    def note(_c: Any, _cursor: Any, statement: str, _p: Any, _x: Any, _many: bool) -> None:
+        seen.append(statement)
+
+    return seen
+
+
+def study(connection: Connection) -> None:
+    row = {"id": STUDY, "status": "open", "config": "{}", "created_at": 1.0}
+    insert_rows(connection, tables.studies, [row])
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=40)
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {
+                "dialog_id": texts,
+                "seq": st.integers(-(2**31), 2**31 - 1),
+                "kind": texts,
+                "at": numbers,
+                "data": texts,
+            }
+        ),
+        unique_by=lambda row: (row["dialog_id"], row["seq"]),
+        max_size=30,
+    )
+)
+def test_every_value_is_read_back_as_it_was_given(
+    connection: Connection, rows: list[dict[str, Any]]
+) -> None:
+    with connection.begin_nested() as part:
+        insert_rows(connection, tables.events, rows)
+        found = {(row["dialog_id"], row["seq"]): row for row in stored(connection, tables.events)}
+        assert found == {(row["dialog_id"], row["seq"]): row for row in rows}
+        part.rollback()
+
+
+def test_rows_that_name_different_columns_keep_all_of_theirs(connection: Connection) -> None:
+    study(connection)
+    insert_rows(connection, tables.workers, [worker_row(n) for n in range(4)])
+    insert_rows(
+        connection,
+        tables.arrivals,
+        [
+            arrival_row(0),
+            arrival_row(1, ready_at=7.25),
+            arrival_row(2, missed_start=True, waited_s=3.5),
+            arrival_row(3, address="203.0.113.7"),
+        ],
+    )
+    found = stored(connection, tables.arrivals)
+    assert [row["ready_at"] for row in found] == [None, 7.25, None, None]
+    assert [row["missed_start"] for row in found] == [False, False, True, False]
+    assert [row["waited_s"] for row in found] == [0.0, 0.0, 3.5, 0.0]
+    assert [row["address"] for row in found] == [None, None, None, "203.0.113.7"]
+
+
+def test_nothing_to_insert_is_no_statement(connection: Connection) -> None:
+    seen = statements(connection.engine)
+    insert_rows(connection, tables.events, [])
+    assert seen == []
+
+
+@pytest.mark.parametrize("rows", [1, 2, 500])
+def test_postgresql_takes_any_number_of_rows_in_one_statement(
+    connection: Connection, rows: int
+) -> None:
+    connection.begin()
+    seen = statements(connection.engine)
+    insert_rows(connection, tables.events, [said_row("dialog", n) for n in range(rows)])
+    assert len(seen) == 1
+    if connection.dialect.name == "postgresql":
+        assert "json_to_recordset" in seen[0]
+    assert len(stored(connection, tables.events)) == rows
+
+
+def test_one_row_that_conflicts_keeps_out_all(connection: Connection) -> None:
+    rows = [said_row("dialog", n) for n in (1, 2, 3, 2)]
+    with pytest.raises(IntegrityError), connection.begin_nested():
+        insert_rows(connection, tables.events, rows)
+    assert stored(connection, tables.events) == []
