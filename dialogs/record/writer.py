@@ -16,7 +16,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection, Engine, Executable, Table
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError, StatementError
+from sqlalchemy.exc import (
+    DataError,
+    DBAPIError,
+    IntegrityError,
+    NotSupportedError,
+    ProgrammingError,
+    SQLAlchemyError,
+    StatementError,
+)
 
 from dialogs.record.bulk import Row, insert_rows
 from dialogs.record.errors import BadRow, Conflict, Overloaded, RecordError, Unavailable
@@ -186,23 +194,21 @@ def _classify(error: Exception) -> RecordError:
         case IntegrityError():
             unique = getattr(error.orig, "sqlstate", None) == "23505" or "UNIQUE" in str(error.orig)
             return Conflict(str(error.orig)) if unique else BadRow(str(error.orig))
-        case DBAPIError() if error.connection_invalidated or _is_passing(error):
+        case DBAPIError() if error.connection_invalidated or not _is_of_the_row(error):
             return Unavailable(str(error.orig))
         case StatementError():
             return BadRow(str(error.orig))
         case SQLAlchemyError():
             return Unavailable(str(error))
-        case UnicodeError() | ValueError() | TypeError():
+        case UnicodeError() | ValueError() | TypeError() | OverflowError():
             return BadRow(str(error))
         case _:
             return Unavailable(f"{type(error).__name__}: {error}")
 
 
-def _is_passing(error: DBAPIError) -> bool:
-    """Whether the fault is the database's or the moment's, and not the row's."""
-    name = type(error.orig).__name__ if error.orig is not None else ""
-    state = getattr(error.orig, "sqlstate", None) or ""
-    if state:
-        # Class 22 is "data exception": the row's own fault. Everything else passes.
-        return not state.startswith("22")
-    return name in {"OperationalError", "InterfaceError", "InternalError"}
+def _is_of_the_row(error: DBAPIError) -> bool:
+    """Whether the fault is the row's own, and not the database's or the moment's."""
+    if state := getattr(error.orig, "sqlstate", None):
+        # Data exceptions, and limits such as that of a key in an index.
+        return state[:2] in {"22", "54"}
+    return isinstance(error, DataError | ProgrammingError | NotSupportedError)
