@@ -6,6 +6,8 @@ import fcntl
 from pathlib import Path
 from typing import IO, Any, Final
 
+import psycopg
+from psycopg.abc import RV, PQGen
 from sqlalchemy import Engine, create_engine, event, make_url, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
@@ -14,6 +16,8 @@ from dialogs.record.errors import CannotOpen
 
 LOCK_TIMEOUT_S: Final = 2
 IDLE_TIMEOUT_S: Final = 5
+ANSWER_TIMEOUT_S: Final = 3
+"""How long PostgreSQL may keep silent on one statement; its own limits end it before."""
 
 
 def parse_url(url: str) -> URL:
@@ -40,16 +44,17 @@ def parse_url(url: str) -> URL:
             )
 
 
-def open_engine(url: str, *, readers: int = 4) -> Engine:
+def open_engine(url: str, *, readers: int = 4, patient: bool = False) -> Engine:
     """An engine whose every connection has the settings of this project.
 
     SQLite: WAL, `synchronous=FULL`, write transactions take their lock at once. PostgreSQL:
-    locks and statements end after 2 s, idle transactions after 5 s. `readers` bounds the pool.
+    locks and statements end after 2 s, idle transactions after 5 s, and a server that keeps
+    silent is given up after 3 s, unless `patient`. `readers` bounds the pool.
     """
     parsed = parse_url(url)
     if parsed.get_backend_name() == "sqlite":
         return _open_sqlite(parsed, readers)
-    return _open_postgres(parsed, readers)
+    return _open_postgres(parsed, readers, patient=patient)
 
 
 def _open_sqlite(url: URL, readers: int) -> Engine:
@@ -80,12 +85,31 @@ def _open_sqlite(url: URL, readers: int) -> Engine:
     return engine
 
 
-def _open_postgres(url: URL, readers: int) -> Engine:
+class _Bounded(psycopg.Connection[Any]):
+    """A connection that gives up a server that does not answer.
+
+    No socket option does: of a process that is stopped or stuck the kernel still answers.
+    """
+
+    def wait(
+        self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = ANSWER_TIMEOUT_S
+    ) -> RV:
+        try:
+            return super().wait(gen, interval, timeout)
+        except psycopg.OperationalError as error:
+            # Without a code it is not the server that spoke: what becomes of the statement is
+            # unknown, and a late answer must not be taken for the next one's.
+            if error.sqlstate is None:
+                self.pgconn.finish()
+            raise
+
+
+def _open_postgres(url: URL, readers: int, *, patient: bool) -> Engine:
     options = (
         f"-c lock_timeout={LOCK_TIMEOUT_S}s -c statement_timeout={LOCK_TIMEOUT_S}s "
         f"-c idle_in_transaction_session_timeout={IDLE_TIMEOUT_S}s"
     )
-    return create_engine(
+    engine = create_engine(
         url,
         pool_size=readers + 1,
         max_overflow=0,
@@ -101,6 +125,13 @@ def _open_postgres(url: URL, readers: int) -> Engine:
             "tcp_user_timeout": 4000,
         },
     )
+    made = psycopg.Connection if patient else _Bounded
+
+    @event.listens_for(engine, "do_connect")
+    def _connect(_dialect: Any, _record: Any, args: Any, params: Any) -> psycopg.Connection[Any]:
+        return made.connect(*args, **params)
+
+    return engine
 
 
 def durability(engine: Engine) -> dict[str, str]:

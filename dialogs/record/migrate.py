@@ -34,7 +34,7 @@ def migrate(url: str) -> None:
     parsed = parse_url(url)
     if parsed.get_backend_name() == "sqlite" and parsed.database:
         Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
-    engine = open_engine(url)
+    engine = open_engine(url, patient=True)
     try:
         with engine.begin() as connection:
             if connection.dialect.name == "postgresql":
