@@ -89,13 +89,11 @@ class Dialogs:
 
     # --- Serving ---------------------------------------------------------------------------
 
-    async def enter(self, dialog_id: str) -> DialogState:
-        """A page of this process joins the dialog; returns its state, just read."""
-        live = await self._get(dialog_id)
+    async def enter(self, dialog_id: str) -> None:
+        """A page of this process joins the dialog, and gets its frames from now on."""
+        live = self._live.get(dialog_id) or await self._load(dialog_id)
         live.pages += 1
         self._live[dialog_id] = live
-        await self._reload(live)
-        return live.state
 
     def quit(self, dialog_id: str) -> None:
         """A page of this process is gone from the dialog."""
@@ -115,14 +113,11 @@ class Dialogs:
 
     async def read(self, dialog_id: str) -> DialogState:
         """The state of a dialog, just read."""
-        live = await self._get(dialog_id)
+        live = self._live.get(dialog_id)
+        if live is None:
+            return (await self._load(dialog_id)).state
         await self._reload(live)
         return live.state
-
-    async def since(self, dialog_id: str, seq: int) -> tuple[DialogState, list[Event]]:
-        """The state, just read, and the events after number `seq`."""
-        state = await self.read(dialog_id)
-        return state, await self._record.read(queries.events_after, dialog_id, seq)
 
     async def catch_up(self) -> None:
         """Find in the record what fan-out has not brought, and deliver it."""
@@ -135,15 +130,12 @@ class Dialogs:
         for live in behind:
             await self._reload(live)
 
-    async def _get(self, dialog_id: str) -> LiveDialog:
-        live = self._live.get(dialog_id)
-        if live is None:
-            state = await self._record.read(queries.dialog, dialog_id)
-            if state is None:
-                raise LookupError(f"there is no dialog {dialog_id}")
-            # Another coroutine may have read it meanwhile: its fold is the one that is served.
-            live = self._live.get(dialog_id) or LiveDialog(state)
-        return live
+    async def _load(self, dialog_id: str) -> LiveDialog:
+        state = await self._record.read(queries.dialog, dialog_id)
+        if state is None:
+            raise LookupError(f"there is no dialog {dialog_id}")
+        # Another coroutine may have read it meanwhile: its fold is the one that is served.
+        return self._live.get(dialog_id) or LiveDialog(state)
 
     def _drop_if_idle(self, live: LiveDialog) -> None:
         if live.pages <= 0 and live.queued == 0:
@@ -160,7 +152,7 @@ class Dialogs:
         Raises:
             Busy: too many commands wait, or the database does not answer.
         """
-        live = await self._get(dialog_id)
+        live = self._live.get(dialog_id) or await self._load(dialog_id)
         if live.queued >= MAX_QUEUED:
             raise Busy
         self._live[dialog_id] = live

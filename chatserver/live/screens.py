@@ -111,6 +111,8 @@ class Screens:
             if row is None or self._hub.page(page.arrival_id) is not page:
                 return
             await self._follow(page, row)
+            if self._hub.page(page.arrival_id) is not page:
+                return
             page.status = row.status
             match row.status:
                 case ArrivalStatus.ARRIVED | ArrivalStatus.WAITING:
@@ -133,6 +135,10 @@ class Screens:
             page.dialog_id = None
         if wanted is not None:
             await self._dialogs.enter(wanted)
+            if self._hub.page(page.arrival_id) is not page:
+                # Its socket closed meanwhile, so nobody else lets it out again.
+                self._dialogs.quit(wanted)
+                return
             page.dialog_id = wanted
 
     async def _outside(self, row: ArrivalRow) -> State:
@@ -142,9 +148,10 @@ class Screens:
             return State(
                 stage=Stage.MATCHED, seq=0, now=now, match=await self._match_out(match, row.id)
             )
-        stage = Stage.WAITING if row.status is ArrivalStatus.WAITING else Stage.ARRIVED
+        if row.status is ArrivalStatus.ARRIVED:
+            return State(stage=Stage.ARRIVED, seq=0, now=now, missed_start=row.missed_start)
         (lobby,) = await self._lobby_out([row])
-        return State(stage=stage, seq=0, now=now, lobby=lobby, missed_start=row.missed_start)
+        return State(stage=Stage.WAITING, seq=0, now=now, lobby=lobby)
 
     async def _match_out(self, match: Match, arrival_id: str) -> MatchOut:
         now = self._now()
@@ -158,8 +165,8 @@ class Screens:
 
     async def _dialog_out(self, row: ArrivalRow, dialog_id: str) -> tuple[DialogOut, int]:
         """The dialog as this arrival may see it, just read, and the number of its last event."""
-        known = self._dialogs.peek(dialog_id) or await self._dialogs.read(dialog_id)
-        item = await self._item(known.item_id)
+        assert row.item_id is not None, "a seat has an item"
+        item = await self._item(row.item_id)
         state = await self._dialogs.read(dialog_id)
         seat = state.seat_of(row.id)
         assert seat is not None, "the dialog of an arrival's seat has that seat"

@@ -180,7 +180,7 @@ def live_dialogs(connection: Connection, study_id: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class ArrivalRow:
-    """An arrival; `dialog_id` is the dialog of its seat, unless it gave that up."""
+    """An arrival; `dialog_id` and `item_id` are those of its seat, unless it gave that up."""
 
     id: str
     study_id: str
@@ -195,6 +195,7 @@ class ArrivalRow:
     missed_start: bool
     feedback_sent: bool
     dialog_id: str | None
+    item_id: str | None
 
     def waited(self, now: float) -> float:
         """Seconds in the lobby so far, earlier waits included."""
@@ -204,7 +205,7 @@ class ArrivalRow:
 
 def _arrival_query() -> Select[Any]:
     held = (seats.c.arrival_id == arrivals.c.id) & (seats.c.status != SeatStatus.GIVEN_UP.value)
-    return select(arrivals, seats.c.dialog_id).outerjoin(seats, held)
+    return select(arrivals, seats.c.dialog_id, seats.c.item_id).outerjoin(seats, held)
 
 
 def _arrival(row: Any) -> ArrivalRow:
@@ -222,6 +223,7 @@ def _arrival(row: Any) -> ArrivalRow:
         row.missed_start,
         row.feedback_at is not None,
         row.dialog_id,
+        row.item_id,
     )
 
 
