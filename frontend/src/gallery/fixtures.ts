@@ -139,8 +139,8 @@ const released: Released = {
 
 const talking = (what: Dialog, change: Partial<Model> = {}) =>
   model({ stage: "talking", dialog: what }, change);
-const ended = (change: Partial<Released>) =>
-  model({ stage: "released", released: { ...released, ...change } });
+const ended = (change: Partial<Released>, talk: Dialog | null = null) =>
+  model({ stage: "released", dialog: talk, released: { ...released, ...change } });
 const draft = (text: string) => ({ ...EMPTY_DRAFT, text });
 const pending = (status: Pending["status"], text: string): Pending => ({
   key: "pending-key",
@@ -172,7 +172,7 @@ export const live: Record<string, (lang: string) => Model> = {
     model({ stage: "waiting", lobby: { ...lobby, waited_s: 612, may_stop: true, stop_pays: 110, position: 1, estimate_s: null } }),
   "waiting-nothing": () =>
     model({ stage: "waiting", lobby: { ...lobby, nothing_left: true, may_stop: true, stop_pays: 20, position: null } }),
-  "waiting-paused": () => model({ stage: "waiting", lobby: { ...lobby, paused: true, position: null } }),
+  "waiting-paused": () => model({ stage: "waiting", lobby: { ...lobby, paused: true, may_stop: true, position: null } }),
   matched: () => model({ stage: "matched", match: { start_by: NOW + 14, started: false, now: NOW } }),
   "matched-started": () =>
     model({ stage: "matched", match: { start_by: NOW + 9, started: true, now: NOW } }),
@@ -214,7 +214,8 @@ export const live: Record<string, (lang: string) => Model> = {
   "solo-ask": (lang) => alone("questioner", 9, lang),
   "solo-answer": (lang) => alone("answerer", 9, lang),
   "solo-early": (lang) => alone("answerer", 2, lang, { may_pair_again: true }),
-  completed: () => ended({}),
+  completed: (lang) =>
+    ended({}, { ...dialog("questioner", 20, lang), phase: "ended", turn: null, your_turn: false }),
   "completed-another": () => ended({ another: true, feedback_sent: true }),
   "completed-submit": () =>
     ended({ submit: { url: "https://example.org/submit", fields: { assignmentId: "A1" } } }),
@@ -222,7 +223,7 @@ export const live: Record<string, (lang: string) => Model> = {
   left: () => ended({ release: "left", outcome: "abandoned", cents: 0 }),
   "never-paired": () => ended({ release: "never_paired", outcome: null, cents: 110 }),
   returned: () => ended({ release: "returned", outcome: null, cents: 0, code: "" }),
-  "study-full": () => ended({ release: "study_full", outcome: null, cents: 0, code: "" }),
+  "study-full": () => ended({ release: "study_full", outcome: null, cents: 20 }),
   "ended-by-team": () => ended({ release: "ended_by_team", outcome: "abandoned" }),
   replaced: () =>
     model({}, { link: "stopped", stopped: { code: "replaced", error: "This page is open in another tab." } }),

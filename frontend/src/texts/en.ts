@@ -111,7 +111,7 @@ export const en = {
     title: "Looking for your partner",
     stay: "Keep this page open. You may look at something else: we play a sound when a partner is found.",
     waited: "You have waited",
-    estimate: "Usual wait",
+    estimate: "Likely still to wait",
     unknown: "not known yet",
     soon: "less than a minute",
     position: "Place in line",
@@ -121,11 +121,12 @@ export const en = {
     ifNobodyUnpaid: (limit: string) =>
       `If nobody comes within ${limit}, you can hand the work in.`,
     choiceTitle: "It is taking long today. You choose:",
+    choicePaused: "Wait until it goes on, or hand in now:",
     waitOn: "Wait on",
     waitOnNote: "Every minute you wait counts.",
     stopNow: (pays: string) => `Hand in now for ${pays}`,
     stopNowUnpaid: "Hand in now",
-    waitingOn: "Good. We keep looking. You can still hand in at any time.",
+    waitingOn: "Good. You keep your place, and can still hand in at any time.",
     nothingTitle: "Nothing left to talk about",
     nothing:
       "Every picture that is new to you has been taken. You have done nothing wrong, and your waiting is paid.",
@@ -272,8 +273,8 @@ export const en = {
       text: "Your partner left, and you finished alone. You are paid in full.",
     },
     left: {
-      title: "You have left the dialog",
-      text: "Your part ended before it was finished: the page was left, or no message came in time.",
+      title: "You have left",
+      text: "Your part ended before the dialog was finished: you left, were away for too long, or no message came in time.",
     },
     never_paired: {
       title: "Thank you for waiting",
@@ -288,8 +289,8 @@ export const en = {
       text: "You do not meet the conditions of this study. Thank you for your interest.",
     },
     study_full: {
-      title: "The study is complete",
-      text: "All dialogs have been held, so there is nothing left to do. Thank you for coming.",
+      title: "Nothing left to talk about",
+      text: "Every picture that is new to you has been taken. Thank you for coming.",
     },
     ended_by_team: {
       title: "The dialog was ended",

@@ -10,13 +10,6 @@ import { Icon } from "../parts/Icon";
 import { Failure, Note } from "../parts/Note";
 import { Page } from "../parts/Page";
 
-const GLAD: ReadonlySet<Released["release"]> = new Set([
-  "completed",
-  "finished_alone",
-  "never_paired",
-  "ended_by_team",
-]);
-
 interface Props {
   released: Released;
   /** Only for who stayed to the end. */
@@ -26,7 +19,7 @@ interface Props {
 
 export function End({ released, dialog, onAnother }: Props) {
   const { t } = useLocale();
-  const glad = GLAD.has(released.release);
+  const glad = released.cents > 0;
   const words = t.end[released.release];
   return (
     <Page

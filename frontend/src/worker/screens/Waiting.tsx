@@ -66,7 +66,7 @@ function Wait({ lobby }: { lobby: Lobby }) {
           </span>
         </dd>
       </div>
-      {!lobby.nothing_left && (
+      {!lobby.nothing_left && !lobby.paused && (
         <>
           <div class="fact">
             <dt>{t.waiting.estimate}</dt>
@@ -143,7 +143,7 @@ function Choice({ lobby }: { lobby: Lobby }) {
         <p role="status">{t.waiting.waitingOn}</p>
       ) : (
         <>
-          <h2>{t.waiting.choiceTitle}</h2>
+          <h2>{lobby.paused ? t.waiting.choicePaused : t.waiting.choiceTitle}</h2>
           {study.waiting_per_minute > 0 && <p class="muted">{t.waiting.waitOnNote}</p>}
         </>
       )}
