@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import pickle
 import secrets
+import signal
 import subprocess
 import sys
 import time
@@ -323,7 +324,7 @@ class Person:
             try:
                 if not self.connected:
                     return 0
-                answer: dict[str, Any] = await self.self._say(text, key, within=2.0)
+                answer: dict[str, Any] = await self._say(text, key, within=2.0)
             except (socketio.exceptions.SocketIOError, OSError):
                 return 0
             assert answer.get("code") in (None, "try_again"), answer
@@ -478,21 +479,21 @@ class ServerProcess:
     ) -> None:
         self.live = live
         self.url = f"http://127.0.0.1:{config.port}"
-        self._log = (live.folder / f"server-{config.port}-{secrets.token_hex(4)}.log").open("w+")
+        self._path = live.folder / f"server-{config.port}-{secrets.token_hex(4)}.log"
         given = pickle.dumps((config, live.database_url, live.redis_url, dies))
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.web.process", given.hex()],
-            cwd=ROOT,
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=self._log,
-            preexec_fn=end_with_parent(9),  # type: ignore[arg-type]
-        )
+        with self._path.open("w") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "tests.web.process", given.hex()],
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                preexec_fn=end_with_parent(signal.SIGKILL),
+            )
 
     @property
     def log(self) -> str:
-        self._log.seek(0)
-        return self._log.read()
+        return self._path.read_text()
 
     async def ready(self) -> None:
         """Wait until it serves."""
@@ -519,14 +520,12 @@ class ServerProcess:
         await until(lambda: self.process.poll() is not None, within, "the process ends")
         if self.url in self.live.urls:
             self.live.urls.remove(self.url)
-        self._log.close()
         return int(self.process.returncode)
 
     def close(self) -> None:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
-        self._log.close()
 
 
 # --- The study -----------------------------------------------------------------------------
@@ -731,6 +730,10 @@ class Live:
     async def rows(self, table: Table) -> list[Any]:
         """All rows of a table, in no order."""
         return await self.record.read(lambda connection: connection.execute(select(table)).all())
+
+    async def rows_of(self, table: str) -> list[Any]:
+        """All rows of the table of this name."""
+        return await self.rows(tables.metadata.tables[table])
 
     async def dialogs(self) -> list[Held]:
         """All dialogs, oldest first."""
