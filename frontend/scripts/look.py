@@ -35,7 +35,9 @@ def gallery() -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = ["npx", "vite", "--host", "127.0.0.1", "--port", str(port), "--strictPort"]
+    # Not by npx: ending that would leave the server behind.
+    vite_js = FRONTEND / "node_modules" / "vite" / "bin" / "vite.js"
+    command = ["node", str(vite_js), "--host", "127.0.0.1", "--port", str(port), "--strictPort"]
     vite = subprocess.Popen(command, cwd=FRONTEND, stdout=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}/static/gallery.html"
     try:
