@@ -54,6 +54,7 @@ def test_the_same_seed_gives_the_same_files(tmp_path: Path) -> None:
 
 def test_more_scenes_than_kinds_all_differ() -> None:
     kinds = len(SCENES)
+    assert len(set(SCENES)) == kinds
     for number in (1, 4, 8):
         pictures = {draw(number + kinds * k)[0].tobytes() for k in range(2)}
         assert len(pictures) == 2
