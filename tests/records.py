@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+import shutil
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import orjson
+import pytest
 from sqlalchemy import Connection, Table, func, select, text
 
 from dialogs.dialog import DialogState, begin, open_dialog
@@ -15,10 +18,24 @@ from dialogs.record import decisions, queries, studies
 from dialogs.record.store import Record, reading
 from dialogs.record.writer import Decision
 from dialogs.rules import ArrivalStatus, Release, Role, Rules
+from tests.services import create_database, database_name, drop_database
 
 STUDY = "study"
 RULES = Rules(rounds=2)
 OPENED_AT = 1_700_000_000.0
+
+
+@contextmanager
+def shared_database(request: pytest.FixtureRequest, folder: Path) -> Iterator[str]:
+    """A database for many tests that commit nothing: `request.param` is sqlite or postgres."""
+    if request.param == "sqlite":
+        shutil.copyfile(request.getfixturevalue("sqlite_template"), folder / "record.sqlite3")
+        yield f"sqlite:///{folder / 'record.sqlite3'}"
+        return
+    server = request.getfixturevalue("postgres_server_url")
+    url = create_database(server, template=request.getfixturevalue("postgres_template"))
+    yield url
+    drop_database(server, database_name(url))
 
 
 @asynccontextmanager

@@ -14,16 +14,24 @@ from sqlalchemy.exc import IntegrityError
 from dialogs.record import tables
 from dialogs.record.bulk import insert_rows
 from dialogs.record.engine import open_engine
-from tests.records import STUDY, arrival_row, said_row, worker_row
+from tests.records import STUDY, arrival_row, said_row, shared_database, worker_row
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def engine(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Engine]:
+    with shared_database(request, tmp_path_factory.mktemp("shared")) as url:
+        engine = open_engine(url)
+        yield engine
+        engine.dispose()
 
 
 @pytest.fixture
-def connection(database_url: str) -> Iterator[Connection]:
+def connection(engine: Engine) -> Iterator[Connection]:
     """A connection in a transaction that is never committed."""
-    engine = open_engine(database_url)
     with engine.connect() as connection:
         yield connection
-    engine.dispose()
 
 
 def stored(connection: Connection, table: Any) -> list[dict[str, Any]]:
@@ -35,10 +43,10 @@ def statements(engine: Engine) -> list[str]:
     """The statements that are executed from now on."""
     seen: list[str] = []
 
-    @event.listens_for(engine, "before_cursor_execute")
     def note(_c: Any, _cursor: Any, statement: str, _p: Any, _x: Any, _many: bool) -> None:
         seen.append(statement)
 
+    event.listen(engine, "before_cursor_execute", note)
     return seen
 
 
