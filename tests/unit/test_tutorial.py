@@ -37,7 +37,7 @@ def test_every_command_exists_with_its_options(line: str) -> None:
         name = words.pop(0)
         assert name in command.commands, f"there is no command {name}"
         command = command.commands[name]
-    command.make_context(command.name, words, resilient_parsing=True)
+    command.make_context(command.name, words)
 
 
 def test_its_edits_make_a_right_study(tmp_path: Path) -> None:
@@ -72,12 +72,13 @@ def test_its_error_lines_are_what_comes(tmp_path: Path) -> None:
 def test_its_reader_reads_an_export(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    data = dumps([Dialog("7", "a cat", (Round("is it big?", "No."),))], "train")
+    rounds = (Round("is it big?", "No."), Round("is it old?", "no"))
+    data = dumps([Dialog("7", "a cat", rounds)], "train")
     write_folder(tmp_path / "my-data", {"visdial_1.0_train.json": data}, {})
     monkeypatch.chdir(tmp_path)
     (code,) = (block for block in BLOCKS if block.startswith("import json"))
     exec(code, {})
-    assert capsys.readouterr().out == "7 a cat\n   is it big - no\n"
+    assert capsys.readouterr().out == "7 a cat\n   is it big - no\n   is it old - no\n"
 
 
 def test_its_links_lead_somewhere() -> None:
