@@ -88,16 +88,14 @@ class Nothing(Wire):
 
 
 class ErrorCode(StrEnum):
-    """Refusals that the rules of a dialog do not know. `final` ones stop the page."""
+    """Refusals that the rules of a dialog do not know."""
 
     BAD_TOKEN = "bad_token"
     BAD_REQUEST = "bad_request"
     REPLACED = "replaced"
     NOT_NOW = "not_now"
     STUDY_PAUSED = "study_paused"
-    TOO_FAST = "too_fast"
     TRY_AGAIN = "try_again"
-    ALREADY_USED = "already_used"
     CAP_REACHED = "cap_reached"
 
 
@@ -150,19 +148,8 @@ class PhaseOut(Wire):
     phase: Phase
 
 
-class Frame(StrEnum):
-    """The kinds of dialog event frames, as named in `Events`."""
-
-    MESSAGE = "message"
-    PARTNER = "partner"
-    PHASE = "phase"
-
-
 class Events(Wire):
-    """Answer to `sync`: the frames after `after_seq`, in order; `seq` is the newest event.
-
-    Events that the page has no use for are left out, so the page takes `seq` as its position.
-    """
+    """Answer to `sync`: the frames after `after_seq`, in order; `seq` is the newest event."""
 
     seq: int
     frames: list[MessageOut | PartnerOut | PhaseOut]
@@ -188,7 +175,7 @@ class Lobby(Wire):
 
 
 class Match(Wire):
-    """`match`: a partner is found; press start until `start_by`."""
+    """A partner is found; press start until `start_by`."""
 
     start_by: float
     started: bool
@@ -240,7 +227,7 @@ class Submit(Wire):
 
 
 class Released(Wire):
-    """`released`: how it ended for this arrival and what it is owed."""
+    """How it ended for this arrival and what it is owed."""
 
     release: Release
     outcome: Outcome | None
@@ -332,6 +319,7 @@ class StudyOut(Wire):
     rounds: int
     currency: str
     pays: int
+    leaving_pays: int
     waiting_per_minute: int
     minutes: int
     start_limit_s: float

@@ -94,6 +94,13 @@ class LedgerReason(StrEnum):
     WAITING = "waiting"
 
 
+class ReportKind(StrEnum):
+    """What a worker told the team."""
+
+    PROBLEM = "problem"
+    LEAVING = "leaving"
+
+
 class SeatEnd(StrEnum):
     """Why a seat was lost."""
 

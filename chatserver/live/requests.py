@@ -39,7 +39,7 @@ from dialogs.record import decisions, queries
 from dialogs.record.errors import Conflict
 from dialogs.record.queries import ArrivalRow
 from dialogs.record.store import Record
-from dialogs.rules import ArrivalStatus, Phase, Release, Role
+from dialogs.rules import ArrivalStatus, Phase, Release, ReportKind, Role
 
 TYPING_SIGN_S: Final = 5.0
 """How often a sign of typing is remembered, in seconds."""
@@ -127,15 +127,19 @@ class Requests:
     async def decline(self, page: Page, _: Nothing) -> Done | Refused:
         return Done() if await self._matching.decline(page.arrival_id) else NOT_NOW
 
-    async def leave(self, page: Page, _: LeaveRequest) -> Done | Refused:
+    async def leave(self, page: Page, ask: LeaveRequest) -> Done | Refused:
+        """The work ends for this person: the seat is lost, or the assignment returned."""
         row = await self._row(page)
         match row.status:
             case ArrivalStatus.RELEASED:
                 return Done()
             case ArrivalStatus.SEATED:
-                return await self._seat_command(page, Leave)
+                given = await self._seat_command(page, Leave)
             case ArrivalStatus.ARRIVED | ArrivalStatus.WAITING:
-                return await self._release_unseated(row, Release.LEFT, 0)
+                given = await self._release_unseated(row, Release.RETURNED, 0)
+        if ask.reason.strip() and isinstance(given, Done):
+            await self._tell_team(page, ReportKind.LEAVING, ask.reason)
+        return given
 
     async def stop_waiting(self, page: Page, _: Nothing) -> Done | Refused:
         """Submit now and be paid for the wait, once the lobby limit has passed."""
@@ -165,11 +169,14 @@ class Requests:
         return Done()
 
     async def report(self, page: Page, ask: Report) -> Done | Refused:
-        text = ask.text.replace("\0", "")
-        await self._record.writer.commit(
-            decisions.report(new_id("r"), page.arrival_id, text, self._now())
-        )
+        await self._tell_team(page, ReportKind.PROBLEM, ask.text)
         return Done()
+
+    async def _tell_team(self, page: Page, kind: ReportKind, text: str) -> None:
+        told = decisions.report(
+            new_id("r"), page.arrival_id, kind, text.replace("\0", ""), self._now()
+        )
+        await self._record.writer.commit(told)
 
     async def sync(self, page: Page, ask: Sync) -> Events | Refused:
         role = self._role(page)

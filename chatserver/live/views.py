@@ -29,6 +29,7 @@ def study_out(study: StudyConfig, *, paused: bool, preview: bool) -> StudyOut:
         rounds=study.rules.rounds,
         currency=study.rules.pay.currency,
         pays=study.rules.pay.complete,
+        leaving_pays=study.rules.pay.left,
         waiting_per_minute=study.rules.pay.waiting_per_minute,
         minutes=study.minutes,
         start_limit_s=study.start_s,

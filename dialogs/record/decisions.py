@@ -36,6 +36,7 @@ from dialogs.rules import (
     Outcome,
     Phase,
     Release,
+    ReportKind,
     SeatStatus,
     StudyStatus,
 )
@@ -342,8 +343,15 @@ def feedback(arrival_id: str, text: str, now: float) -> Decision:
     )
 
 
-def report(report_id: str, arrival_id: str, text: str, now: float) -> Decision:
-    row = {"id": report_id, "arrival_id": arrival_id, "text": text, "at": now}
+def report(report_id: str, arrival_id: str, kind: ReportKind, text: str, now: float) -> Decision:
+    """A worker tells the team about a problem, or why they leave."""
+    row = {
+        "id": report_id,
+        "arrival_id": arrival_id,
+        "kind": kind.value,
+        "text": text,
+        "at": now,
+    }
     return Decision(arrival_id, ((reports, row),))
 
 

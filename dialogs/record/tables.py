@@ -211,6 +211,7 @@ reports: Final = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("arrival_id", Text, ForeignKey("arrivals.id"), nullable=False),
+    Column("kind", Text, nullable=False),
     Column("text", Text, nullable=False),
     Column("at", Double, nullable=False),
 )

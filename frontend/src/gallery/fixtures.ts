@@ -16,6 +16,7 @@ export const study: StudyOut = {
   rounds: 10,
   currency: "USD",
   pays: 150,
+  leaving_pays: 0,
   waiting_per_minute: 10,
   minutes: 12,
   start_limit_s: 20,

@@ -47,7 +47,7 @@ const STEPS: Record<string, StepName> = {
 const HALTS = {
   loading: <Loading />,
   unreachable: <Unreachable onRetry={nothing} />,
-  refusal: <Refusal refused={{ code: "already_used", error: "This work has already been done." }} />,
+  refusal: <Refusal refused={{ code: "cap_reached", error: "You have taken part often enough." }} />,
   crashed: <Crashed />,
 };
 

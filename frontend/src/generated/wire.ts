@@ -1,7 +1,7 @@
 /* Made by `make types` from chatserver/wire.py. Change that file, not this one. */
 
 /**
- * Refusals that the rules of a dialog do not know. `final` ones stop the page.
+ * Refusals that the rules of a dialog do not know.
  */
 export type ErrorCode =
   | "bad_token"
@@ -9,9 +9,7 @@ export type ErrorCode =
   | "replaced"
   | "not_now"
   | "study_paused"
-  | "too_fast"
   | "try_again"
-  | "already_used"
   | "cap_reached";
 /**
  * Why a command was refused; the page has a text for each.
@@ -114,7 +112,7 @@ export interface Typing {
   on: boolean;
 }
 /**
- * `leave`: give up the place in the lobby, or the seat.
+ * `leave`: the work ends for this person, in the lobby or in a dialog.
  */
 export interface LeaveRequest {
   reason?: string;
@@ -132,7 +130,9 @@ export interface Report {
   text: string;
 }
 /**
- * The empty payload of `ready`, `start`, `pair_again`, `stop_waiting`.
+ * The empty payload of `ready`, `start`, `decline`, `pair_again`, `stop_waiting`.
+ *
+ * `decline` is *not now* to a match: back to `ready` without blame.
  */
 export interface Nothing {}
 /**
@@ -183,8 +183,6 @@ export interface PhaseOut {
 }
 /**
  * Answer to `sync`: the frames after `after_seq`, in order; `seq` is the newest event.
- *
- * Events that the page has no use for are left out, so the page takes `seq` as its position.
  */
 export interface Events {
   seq: number;
@@ -209,7 +207,7 @@ export interface Lobby {
   now: number;
 }
 /**
- * `match`: a partner is found; press start until `start_by`.
+ * A partner is found; press start until `start_by`.
  */
 export interface Match {
   start_by: number;
@@ -254,7 +252,7 @@ export interface Partner {
   grace_ends_at: number | null;
 }
 /**
- * `released`: how it ended for this arrival and what it is owed.
+ * How it ended for this arrival and what it is owed.
  */
 export interface Released {
   release: Release;
@@ -332,6 +330,7 @@ export interface StudyOut {
   rounds: number;
   currency: string;
   pays: number;
+  leaving_pays: number;
   waiting_per_minute: number;
   minutes: number;
   start_limit_s: number;

@@ -245,6 +245,7 @@ export const en = {
       `You would give up the ${pay} for this dialog, and your partner would have to finish alone.`,
     solo: (pay: string, left: number) =>
       `Only ${left} ${plural(left, "message", "messages")} to go, and you are paid ${pay}. If you leave now, you give that up.`,
+    paid: (amount: string) => `For the time until then you are paid ${amount}.`,
     reason: "Would you tell us why? (optional)",
     stay: "Stay",
     confirm: "Leave",
@@ -337,9 +338,7 @@ export const en = {
     replaced: "This page is open in another window.",
     not_now: "That is not possible right now.",
     study_paused: "The team has paused the study.",
-    too_fast: "That was too fast. Please wait a moment.",
     try_again: "That did not work. Please try again.",
-    already_used: "This work has already been done.",
     cap_reached: "You have done as many dialogs as one person may. Thank you!",
     not_your_turn: "Please wait: it is your partner's turn.",
     bad_text: "This message cannot be sent. Please write one line of plain text.",

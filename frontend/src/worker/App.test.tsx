@@ -96,10 +96,10 @@ describe("the page", () => {
   });
 
   it("says why somebody cannot take part", async () => {
-    arrive = () => [409, { error: "This work has already been done.", code: "already_used" }];
+    arrive = () => [409, { error: "You have taken part often enough.", code: "cap_reached" }];
     render(<App />, root);
     await appears("stopped-reason");
-    expect(find("stopped-reason")?.dataset["code"]).toBe("already_used");
+    expect(find("stopped-reason")?.dataset["code"]).toBe("cap_reached");
   });
 
   it("keeps trying while the server cannot be reached", async () => {

@@ -33,7 +33,7 @@ const LAST_RETRY_MS = 5_000;
 const SILENCE_MS = 30_000;
 
 /** Refusals of a connection that time may heal. Every other one is final. */
-const PASSING: ReadonlySet<string> = new Set(["try_again", "too_fast", "not_now", "study_paused"]);
+const PASSING: ReadonlySet<string> = new Set(["try_again", "not_now", "study_paused"]);
 
 export class Connection {
   readonly #socket: Socket;

@@ -182,6 +182,7 @@ def upgrade() -> None:
         "reports",
         sa.Column("id", sa.Text(), nullable=False),
         sa.Column("arrival_id", sa.Text(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
         sa.Column("at", sa.Double(), nullable=False),
         sa.ForeignKeyConstraint(

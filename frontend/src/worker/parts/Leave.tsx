@@ -51,7 +51,12 @@ function Meaning({ state }: { state: State }) {
     const left = dialog.rounds - dialog.sent;
     if (left === 0) return <p data-testid="leave-meaning">{t.now.allSent}</p>;
     const text = dialog.phase === "solo" ? t.leave.solo(pay, left) : t.leave.seat(pay);
-    return <p data-testid="leave-meaning">{text}</p>;
+    return (
+      <div class="prose" data-testid="leave-meaning">
+        <p>{text}</p>
+        {study.leaving_pays > 0 && <p>{t.leave.paid(money(study.leaving_pays, study.currency))}</p>}
+      </div>
+    );
   }
   return (
     <div class="prose" data-testid="leave-meaning">

@@ -42,7 +42,11 @@ export function Preview({ onBegin }: { onBegin: () => void }) {
         <li>{t.preview.payFull(pay, study.rounds)}</li>
         <li>{t.preview.payAlone(pay)}</li>
         <li>{wait}</li>
-        <li class="ticks-not">{t.preview.payLeave}</li>
+        <li class="ticks-not">
+          {t.preview.payLeave}
+          {study.leaving_pays > 0 &&
+            ` ${t.leave.paid(money(study.leaving_pays, study.currency))}`}
+        </li>
       </ul>
       <Begin onBegin={onBegin} />
       {study.contact !== "" && (
