@@ -15,7 +15,7 @@ DECIDED_BEFORE_S: Final = 3.0
 """An event may have been decided this long before its commit: times overlap by that much."""
 
 IN_FULL: Final = frozenset({"completed", "finished_alone", "ended_by_team"})
-FOR_WAITING: Final = frozenset({"never_paired", "study_full", "returned"})
+FOR_WAITING: Final = frozenset({"never_paired", "study_full"})
 
 
 def check_record(evidence: Evidence) -> Iterator[Violation]:

@@ -103,8 +103,8 @@ async def run(
         crowd_began = time.monotonic()
         watch = asyncio.ensure_future(watch_stalls(folder / STALLS_FILE))
         ruining = asyncio.ensure_future(ruin(cluster, damage))
+        going = asyncio.ensure_future(ended(people))
         try:
-            going = asyncio.ensure_future(ended(people))
             await asyncio.wait((going, ruining), return_when=asyncio.FIRST_COMPLETED)
             if ruining.done():
                 ruining.result()
@@ -117,8 +117,8 @@ async def run(
             if stay_s is None:
                 await _settled(cluster)
         finally:
-            ruining.cancel()
-            watch.cancel()
+            for task in (ruining, going, watch):
+                task.cancel()
             people.kill()
             people.join()
         durability = _durability(cluster.database_url)
