@@ -17,6 +17,7 @@ from chatserver.server import Server
 from dialogs.export.visdial import export_visdial
 from dialogs.record import queries
 from dialogs.rules import ArrivalStatus
+from duologue.money import to_text
 from duologue.scenes import write_scenes
 from duologue.serve import (
     STUDY_FILE,
@@ -137,7 +138,8 @@ async def _results(
         exported = await record.read(export_visdial, study_id, site.folder / "export")
         say(f"export      {exported.file} ({exported.dialogs} dialogs)")
     currency = site.study.pay.currency
-    say(f"owed        {totals.owed} payments, {totals.owed_cents / 100:.2f} {currency} in all")
+    amount = to_text(totals.owed_cents, currency)
+    say(f"owed        {totals.owed} payments, {amount} {currency} in all")
     return {
         "complete": totals.complete,
         "messages": totals.messages,

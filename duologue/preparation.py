@@ -12,8 +12,15 @@ from dialogs.images import ImageError, prepare
 from dialogs.items import read_items
 from dialogs.record import queries
 from dialogs.record.errors import Conflict
+from dialogs.record.queries import ItemRow
 from dialogs.record.store import Record
-from dialogs.record.studies import PreparedItem, changed_config, new_items, new_study
+from dialogs.record.studies import (
+    PreparedItem,
+    blurred_files,
+    changed_config,
+    new_items,
+    new_study,
+)
 from duologue.problems import BadInput
 from duologue.study import StudyFile
 
@@ -68,12 +75,17 @@ async def put_items(
         if item.image_id in known and known[item.image_id].caption != item.caption
     ]
     prepared: list[PreparedItem] = []
-    fresh = [item for item in new if item.image_id not in known]
-    for n, item in enumerate(fresh, start=1):
+    blurred: dict[str, str] = {}
+    work = [item for item in new if _lacks(study, known.get(item.image_id))]
+    for n, item in enumerate(work, start=1):
         try:
             picture = prepare(item.path, pictures, study.blurred)
         except ImageError as error:
             problems.append(f"{file.name}: image_id {item.image_id!r}: {error}")
+            continue
+        progress(n, len(work))
+        if item.image_id in known:
+            blurred[known[item.image_id].id] = picture.blurred_file or ""
             continue
         prepared.append(
             PreparedItem(
@@ -86,15 +98,21 @@ async def put_items(
                 height=picture.height,
                 sha256=picture.sha256,
                 wanted=study.study.dialogs_per_item,
-                position=len(known) + n,
+                position=len(known) + len(prepared) + 1,
             )
         )
-        progress(n, len(fresh))
     if problems:
         raise BadInput(problems)
+    if blurred:
+        await record.writer.commit(blurred_files(study.study.id, blurred))
     if prepared:
         try:
             await record.writer.commit(new_items(study.study.id, prepared, time.time()))
         except Conflict:
             return await put_items(record, study, file, pictures, progress)
     return len(prepared)
+
+
+def _lacks(study: StudyFile, known: ItemRow | None) -> bool:
+    """Whether a picture must be prepared: the item is new, or has no blurred variant yet."""
+    return known is None or (study.blurred and known.blurred_file is None)

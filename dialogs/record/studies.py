@@ -24,6 +24,12 @@ _STATUS: Final = (
     .values(status=bindparam("new_status"))
 )
 
+_BLURRED: Final = (
+    items.update()
+    .where(items.c.id == bindparam("item"))
+    .values(blurred_file=bindparam("new_blurred_file"))
+)
+
 
 def new_study(study_id: str, config: Mapping[str, Any], now: float) -> Decision:
     """A study begins, open; conflicts if it exists."""
@@ -84,3 +90,12 @@ def new_items(study_id: str, prepared: Iterable[PreparedItem], now: float) -> De
         for item in prepared
     ]
     return Decision(study_id, tuple((items, row) for row in rows))
+
+
+def blurred_files(study_id: str, files: Mapping[str, str]) -> Decision:
+    """Known items get a blurred variant: the study's protocol has come to need one."""
+    changes = [
+        Change(_BLURRED, {"item": item_id, "new_blurred_file": file})
+        for item_id, file in sorted(files.items())
+    ]
+    return Decision(study_id, (), tuple(changes))

@@ -17,24 +17,11 @@ from socketio.exceptions import SocketIOError
 from chatserver.wire import ErrorCode
 
 OPEN_WITHIN_S: Final = 15.0
-FINAL: Final = frozenset(
-    {
-        ErrorCode.BAD_TOKEN,
-        ErrorCode.BAD_REQUEST,
-        ErrorCode.REPLACED,
-        ErrorCode.ALREADY_USED,
-        ErrorCode.CAP_REACHED,
-        ErrorCode.STUDY_PAUSED,
-        ErrorCode.NOT_NOW,
-    }
-)
-"""Refusals after which asking again is of no use."""
+PASSING: Final = frozenset({ErrorCode.TRY_AGAIN.value})
+"""The refusal that asks to come again with the same; no other is worth a second try."""
 
 Answer = Mapping[str, Any]
-_EVENTS: Final = (
-    *("state", "lobby", "match", "released", "stopped"),
-    *("message", "partner", "phase", "typing"),
-)
+_EVENTS: Final = ("state", "lobby", "stopped", "message", "partner", "phase", "typing")
 
 
 class Trouble(Exception):
@@ -64,7 +51,7 @@ class NoAnswer(Trouble):
 
 def is_final(code: str) -> bool:
     """Whether a refusal with this code is worth no second try."""
-    return code in FINAL
+    return bool(code) and code not in PASSING
 
 
 class Connection:

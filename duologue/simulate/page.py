@@ -14,7 +14,6 @@ from chatserver.wire import (
     ErrorCode,
     Events,
     Lobby,
-    Match,
     MessageOut,
     PartnerOut,
     PhaseOut,
@@ -26,18 +25,16 @@ from chatserver.wire import (
     Wire,
 )
 from duologue.simulate.behaviours import Act, Behaviour, Step
-from duologue.simulate.connection import Connection, Lost
+from duologue.simulate.connection import PASSING, Connection, Lost
 from duologue.simulate.log import Entry, WorkerLog
 from duologue.simulate.plan import Plan
-from duologue.simulate.sender import HOLD_S, OWED_S, PASSING, Sender
+from duologue.simulate.sender import HOLD_S, OWED_S, Sender
 from duologue.simulate.view import Applied, Contradiction, Frame, View
 
 FIRST_TAB_S: Final = 10.0
 PAYLOADS: Final[dict[str, type[Wire]]] = {
     "state": State,
     "lobby": Lobby,
-    "match": Match,
-    "released": Released,
     "stopped": Stopped,
     "message": MessageOut,
     "partner": PartnerOut,
@@ -171,11 +168,6 @@ class Page:
                     await self._take_frame(name, payload)
                 case Lobby():
                     self.view.lobby = payload
-                case Match():
-                    self.view.stage, self.view.match = Stage.MATCHED, payload
-                case Released():
-                    self.view.stage, self.view.released = Stage.RELEASED, payload
-                    self._note_release(payload)
                 case Stopped(error=text, code=code):
                     self._log.write(Entry.STOPPED, error=text, code=code.value)
                     self._log.write(Entry.FAULT, what=f"stopped: {code}")

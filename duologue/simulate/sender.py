@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final, NoReturn
 
-from chatserver.wire import ErrorCode, Stage
+from chatserver.wire import Stage
 from duologue.simulate.abuse import Abuse
 from duologue.simulate.behaviours import Cut, Step
-from duologue.simulate.connection import Answer, Connection, Lost, NoAnswer
+from duologue.simulate.connection import PASSING, Answer, Connection, Lost, NoAnswer
 from duologue.simulate.log import Entry, WorkerLog
 from duologue.simulate.plan import Plan
 from duologue.simulate.view import View
@@ -24,9 +24,6 @@ OWED_S: Final = 5.0
 
 SENDS: Final = 3
 """How often a message is sent on one connection before the page connects anew."""
-
-PASSING: Final = frozenset({ErrorCode.TRY_AGAIN.value, ErrorCode.TOO_FAST.value})
-"""Refusals that ask to come again with the same."""
 
 
 @dataclass(slots=True)

@@ -77,9 +77,9 @@ class View:
         """What a worker's next step depends on; the same situation asks for no new step."""
         lobby = self.lobby
         may_stop = lobby is not None and (lobby.may_stop or lobby.nothing_left)
-        started = self.match is not None and self.match.started
+        match = (self.match.started, round(self.match.start_by)) if self.match else None
         talk = (self.dialogs, self.phase, self.turn, self.sent, len(self.messages))
-        return (self.stage, self.missed_start, may_stop, started, talk, self.fresh)
+        return (self.stage, self.missed_start, may_stop, match, talk, self.fresh)
 
     # --- What the server sends -------------------------------------------------------------
 
