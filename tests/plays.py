@@ -10,7 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -45,6 +45,7 @@ from dialogs.events import (
     Settlement,
 )
 from dialogs.record import decisions, tables
+from dialogs.record.writer import Decision
 from dialogs.rules import Outcome, Pay, Phase, Release, Role, Rules
 
 Q, A = Role.QUESTIONER, Role.ANSWERER
@@ -99,22 +100,37 @@ def good_text(text: str) -> bool:
 
 @dataclass
 class Play:
-    """One dialog. `armed_once` are all deadlines that were ever armed, to fire them again."""
+    """One dialog, whose ids end in `nth`.
+
+    `armed_once` are all deadlines that were ever armed, to fire them again; `decided` is what a
+    database would have been given.
+    """
 
     rules: Rules
+    nth: str = ""
     now: float = OPENED_AT
     events: list[Event] = field(default_factory=list)
     armed_once: list[Deadline] = field(default_factory=list)
     rows: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    decided: list[Decision] = field(default_factory=list)
     keys: int = 0
     state: dialog.DialogState = field(init=False)
 
     def __post_init__(self) -> None:
-        opened = dialog.open_dialog(self.rules, "item", 1, SEATS, self.now)
+        self.taken = tuple(
+            replace(
+                seat,
+                arrival_id=seat.arrival_id + self.nth,
+                worker_id=seat.worker_id + self.nth,
+            )
+            for seat in SEATS
+        )
+        self.dialog_id, self.item_id = f"dialog{self.nth}", f"item{self.nth}"
+        opened = dialog.open_dialog(self.rules, self.item_id, 1, self.taken, self.now)
         self.events.append(opened)
-        self.state = dialog.begin("dialog", opened)
-        self.seats = {seat.arrival_id: "live" for seat in SEATS}
-        self.arrivals = {seat.arrival_id: "seated" for seat in SEATS}
+        self.state = dialog.begin(self.dialog_id, opened)
+        self.seats = {seat.arrival_id: "live" for seat in self.taken}
+        self.arrivals = {seat.arrival_id: "seated" for seat in self.taken}
         self.phase = "paired"
         self._hold([opened])
 
@@ -358,11 +374,11 @@ class Play:
         ended, pay = self.end(), self.rules.pay
         again = ended.waiting_again if ended else ()
         settled = Counter([*(s.arrival_id for s in self.settlements()), *again])
-        for seat in SEATS:
+        for seat in self.taken:
             over = self.lost(seat.role) or ended is not None
             require(settled[seat.arrival_id] == over, Must.SETTLED, f"{seat}: {settled}")
         for settlement in self.settlements():
-            (role,) = (seat.role for seat in SEATS if seat.arrival_id == settlement.arrival_id)
+            (role,) = (seat.role for seat in self.taken if seat.arrival_id == settlement.arrival_id)
             match settlement.release:
                 case Release.COMPLETED:
                     require(ended and ended.outcome is Outcome.COMPLETE, Must.PAID, settlement)
@@ -382,7 +398,7 @@ class Play:
             owed = pay.complete if full else pay.left
             require(settlement.cents == owed, Must.PAID, f"{settlement} for {owed}")
         for settlement in ended.settlements if ended else ():
-            (role,) = (seat.role for seat in SEATS if seat.arrival_id == settlement.arrival_id)
+            (role,) = (seat.role for seat in self.taken if seat.arrival_id == settlement.arrival_id)
             if self.done(role):
                 require(settlement.cents == pay.complete, Must.PAID, settlement)
 
@@ -419,28 +435,31 @@ class Play:
 
     def _hold_fold(self, new: Sequence[Event]) -> None:
         require(self.state.seq == len(self.events), Must.FOLD, "an event has no number")
-        require(dialog.fold("dialog", self.events) == self.state, Must.FOLD)
+        require(dialog.fold(self.dialog_id, self.events) == self.state, Must.FOLD)
         for event in new:
             stored = orjson.loads(orjson.dumps(events.to_json(event)))
             require(events.from_json(event.kind, event.at, stored) == event, Must.JSON, event)
 
     # --- Rows ------------------------------------------------------------------------------
 
-    def _take(self, decision: decisions.Decision) -> None:
+    def _take(self, decision: Decision) -> None:
         """Takes a decision as the database would: guarded changes must find their row."""
+        self.decided.append(decision)
         self.rows += [(table.name, row) for table, row in decision.inserts]
         for change in decision.changes:
+            known = change.params.get("dialog", self.dialog_id)
+            require(known == self.dialog_id, Must.ROWS, f"a change of another dialog {known}")
             match change.params:
                 case {"arrival": arrival, "before": before, "after": after}:
                     require(self.arrivals[arrival] == before, Must.ROWS, change.params)
                     self.arrivals[arrival] = after
-                case {"dialog": "dialog", "arrival": arrival, "after": after}:
+                case {"dialog": _, "arrival": arrival, "after": after}:
                     require(self.seats[arrival] == "live", Must.ROWS, change.params)
                     self.seats[arrival] = after
-                case {"dialog": "dialog", "how": _}:
+                case {"dialog": _, "how": _}:
                     require(self.phase != "ended", Must.ROWS, change.params)
                     self.phase = "ended"
-                case {"dialog": "dialog"}:
+                case {"dialog": _}:
                     require(self.phase == "paired", Must.ROWS, change.params)
                     self.phase = "solo"
                 case _:
@@ -462,10 +481,10 @@ class Play:
         ended = self.end()
         incomplete = bool(self.losses()) or bool(ended and ended.outcome is not Outcome.COMPLETE)
         relaunched = [(row["item_id"], row["place"]) for row in self._rows(tables.relaunches)]
-        require(relaunched == [("item", 1)] * incomplete, Must.RELAUNCH, relaunched)
+        require(relaunched == [(self.item_id, 1)] * incomplete, Must.RELAUNCH, relaunched)
         phase = "ended" if ended else "solo" if self.losses() else "paired"
         require(self.phase == phase, Must.ROWS, f"the row says {self.phase}, not {phase}")
-        for seat in SEATS:
+        for seat in self.taken:
             over = self.lost(seat.role) or ended is not None
             require((self.seats[seat.arrival_id] != "live") == over, Must.ROWS, self.seats)
             if over:
@@ -652,8 +671,8 @@ all_rules = st.builds(
 )
 
 
-def played(rules: Rules, happening: list[Action]) -> Play:
-    play = Play(rules)
+def played(rules: Rules, happening: list[Action], nth: str = "") -> Play:
+    play = Play(rules, nth)
     for action in happening:
         action.act(play)
     return play
