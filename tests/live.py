@@ -39,6 +39,7 @@ from dialogs.dialog import DialogState
 from dialogs.events import Event
 from dialogs.images import Prepared, prepare
 from dialogs.record import queries, tables
+from dialogs.record.errors import Unavailable
 from dialogs.record.store import Record
 from dialogs.record.studies import PreparedItem, changed_status, new_items, new_study
 from dialogs.rules import Role, Rules, StudyStatus
@@ -119,6 +120,8 @@ class Person:
         self.comes_back = True
         self.connections = 0
         self._client: socketio.AsyncClient | None = None
+        # A client that is thrown away closes the session that all of them share.
+        self._clients: list[socketio.AsyncClient] = []
         self._news = asyncio.Event()
         self._syncing = False
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -240,6 +243,7 @@ class Person:
         client.on("disconnect", lambda *_: self._on_disconnect(client))
         states = len(self.seen("state"))
         self._client = client
+        self._clients.append(client)
         await client.connect(
             self._url(), auth={"token": self.token}, transports=["websocket"], wait_timeout=5
         )
@@ -729,7 +733,14 @@ class Live:
 
     async def rows(self, table: Table) -> list[Any]:
         """All rows of a table, in no order."""
-        return await self.record.read(lambda connection: connection.execute(select(table)).all())
+        return await self._read(lambda connection: connection.execute(select(table)).all())
+
+    async def _read(self, query: Callable[..., T], *args: Any) -> T:
+        """Read again over a new connection where the database was restarted."""
+        try:
+            return await self.record.read(query, *args)
+        except Unavailable:
+            return await self.record.read(query, *args)
 
     async def rows_of(self, table: str) -> list[Any]:
         """All rows of the table of this name."""
@@ -740,9 +751,9 @@ class Live:
         rows = sorted(await self.rows(tables.dialogs), key=lambda row: row.opened_at)
         held = []
         for row in rows:
-            state = await self.record.read(queries.dialog, row.id)
+            state = await self._read(queries.dialog, row.id)
             assert state is not None, "a dialog has a first event"
-            held.append(Held(state, await self.record.read(queries.events_after, row.id, 0)))
+            held.append(Held(state, await self._read(queries.events_after, row.id, 0)))
         return held
 
     async def happened(self, kind: str) -> list[Event]:

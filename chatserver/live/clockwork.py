@@ -163,7 +163,8 @@ class Clockwork:
             if state is None:
                 continue
             for deadline in deadlines(state):
-                self._deadlines.arm_missing(Due.of(dialog_id, deadline), deadline.delay_s)
+                delay_s = self._deadlines.full_length(deadline)
+                self._deadlines.arm_missing(Due.of(dialog_id, deadline), delay_s)
         outside = (ArrivalStatus.ARRIVED, ArrivalStatus.WAITING)
         for row in await self._record.read(queries.open_arrivals, self._study.id, outside):
             expiry = Due(ArrivalDeadline.EXPIRY, row.id)

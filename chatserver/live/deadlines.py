@@ -19,7 +19,7 @@ from typing import Final
 from redis.asyncio import Redis
 
 from chatserver.live.batcher import Batcher
-from dialogs.dialog import Deadline, DeadlineKind
+from dialogs.dialog import PRESENCE_S, Deadline, DeadlineKind
 from dialogs.rules import Role
 from pairing.keys import Keys
 
@@ -131,9 +131,13 @@ return string.format('%.6f', raw)
 
 
 class Deadlines:
-    """The deadlines of a study. Arming is gathered and sent in the background."""
+    """The deadlines of a study. Arming is gathered and sent in the background.
 
-    def __init__(self, redis: Redis, keys: Keys) -> None:
+    `presence_s` is how long a page may be silent.
+    """
+
+    def __init__(self, redis: Redis, keys: Keys, *, presence_s: float = PRESENCE_S) -> None:
+        self._presence_s = presence_s
         self._all_keys = keys
         self._keys = [keys.deadlines, keys.clock]
         self._redis = redis
@@ -151,6 +155,10 @@ class Deadlines:
         """Set a deadline unless it is set already."""
         self._batcher.add(("new", due.member(), delay_s))
 
+    def full_length(self, deadline: Deadline) -> float:
+        """The seconds from what armed this deadline of a dialog until it fires."""
+        return self._presence_s if deadline.kind is DeadlineKind.PRESENCE else deadline.delay_s
+
     def move(self, due: Due, delay_s: float) -> None:
         """Move a deadline if it is set."""
         self._batcher.add(("xx", due.member(), delay_s))
@@ -164,8 +172,8 @@ class Deadlines:
 
     def change(self, dialog_id: str, before: Iterable[Deadline], after: Iterable[Deadline]) -> None:
         """Arm what a dialog's new state needs and remove what it no longer needs."""
-        old = {Due.of(dialog_id, d): d.delay_s for d in before}
-        new = {Due.of(dialog_id, d): d.delay_s for d in after}
+        old = {Due.of(dialog_id, d): self.full_length(d) for d in before}
+        new = {Due.of(dialog_id, d): self.full_length(d) for d in after}
         for due in old.keys() - new.keys():
             self.disarm(due)
         for due in new.keys() - old.keys():

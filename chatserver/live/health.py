@@ -82,12 +82,14 @@ class Health:
 
     async def _look_at_redis(self) -> None:
         redis_time = await self._ask_redis()
-        if self._offset is not None and not self.in_step(redis_time):
+        offset = redis_time - self._monotonic()
+        if self.in_step(redis_time):
+            return
+        if self._offset is not None:
             log.warning("the clock has jumped: all deadlines are armed anew")
-            self._offset = None
+            # Should this fail, the clocks go on counting as apart, and nothing fires.
             await self._on_jump()
-        if self._offset is None:
-            self._offset = redis_time - self._monotonic()
+        self._offset = offset
 
     async def _answers(self, ask: Callable[[], Awaitable[object]], name: str) -> bool:
         try:

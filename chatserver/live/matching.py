@@ -244,5 +244,6 @@ class Matching:
 
     def _arm(self, dialog_id: str, opened: Opened) -> None:
         for deadline in deadlines(begin(dialog_id, opened)):
-            self._deadlines.arm(Due.of(dialog_id, deadline), deadline.delay_s)
+            delay_s = self._deadlines.full_length(deadline)
+            self._deadlines.arm(Due.of(dialog_id, deadline), delay_s)
         log.info("dialog %s opened", dialog_id)

@@ -41,7 +41,6 @@ class Presence:
         *,
         wire: Wire,
         heartbeat_s: float,
-        presence_s: float,
         closed_s: float,
     ) -> None:
         self._hub = hub
@@ -51,7 +50,6 @@ class Presence:
         self._deadlines = deadlines
         self._wire = wire
         self._heartbeat_s = heartbeat_s
-        self._presence_s = presence_s
         self._closed_s = closed_s
         self._answered: set[str] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -111,7 +109,8 @@ class Presence:
             return
         for deadline in deadlines(state):
             if deadline.kind is DeadlineKind.PRESENCE and deadline.role is seat.role:
-                self._deadlines.arm(Due.of(state.dialog_id, deadline), self._presence_s)
+                delay_s = self._deadlines.full_length(deadline)
+                self._deadlines.arm(Due.of(state.dialog_id, deadline), delay_s)
 
     async def _return(self, dialog_id: str, command: Return) -> None:
         try:

@@ -67,7 +67,7 @@ class LiveService:
         self.tokens = Tokens(config.secret_key, study.id)
         self.hub = Hub(wire)
         self.fanout = Fanout(redis, listener, keys.channel, new_id("p"))
-        self.deadlines = Deadlines(redis, keys)
+        self.deadlines = Deadlines(redis, keys, presence_s=config.presence_s)
         self.health = Health(
             lambda: record.read(queries.study, study.id),
             self.deadlines.redis_time,
@@ -104,7 +104,6 @@ class LiveService:
             self.deadlines,
             wire=wire,
             heartbeat_s=config.heartbeat_s,
-            presence_s=config.presence_s,
             closed_s=config.closed_s,
         )
         self.arrivals = Arrivals(
