@@ -10,7 +10,7 @@ import psycopg
 from psycopg.abc import RV, PQGen
 from sqlalchemy import Engine, create_engine, event, make_url, text
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from dialogs.record.errors import CannotOpen
 
@@ -190,7 +190,12 @@ def check(engine: Engine) -> None:
     try:
         with engine.connect() as connection:
             connection.execute(text("SELECT 1"))
-    except (DBAPIError, SQLAlchemyError) as error:
-        where = engine.url.render_as_string(hide_password=True)
-        reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-        raise CannotOpen(f"the database {where} does not answer: {reason}") from None
+    except SQLAlchemyError as error:
+        raise no_answer(engine, error) from None
+
+
+def no_answer(engine: Engine, error: SQLAlchemyError) -> CannotOpen:
+    """What to tell of a database that cannot be used now."""
+    where = engine.url.render_as_string(hide_password=True)
+    reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+    return CannotOpen(f"the database {where} does not answer: {reason}")

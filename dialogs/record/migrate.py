@@ -9,8 +9,9 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Connection, text
+from sqlalchemy.exc import SQLAlchemyError
 
-from dialogs.record.engine import open_engine, parse_url
+from dialogs.record.engine import no_answer, open_engine, parse_url
 from dialogs.record.errors import CannotOpen
 
 _LOCK = 0x44756F6C6F677565
@@ -29,7 +30,8 @@ def migrate(url: str) -> None:
     """Apply what is missing. Safe to call from several processes at once.
 
     Raises:
-        CannotOpen: the database was written by a newer version of Duologue.
+        CannotOpen: the database was written by a newer version of Duologue, is in use for long,
+            or does not answer.
     """
     parsed = parse_url(url)
     if parsed.get_backend_name() == "sqlite" and parsed.database:
@@ -47,6 +49,8 @@ def migrate(url: str) -> None:
             f"the database {parsed.render_as_string(hide_password=True)} was written by another "
             f"version of Duologue ({error}); use that version or a newer one"
         ) from None
+    except SQLAlchemyError as error:
+        raise no_answer(engine, error) from None
     finally:
         engine.dispose()
 
