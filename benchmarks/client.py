@@ -72,6 +72,7 @@ class Client(asyncio.Protocol):
         self.talking: asyncio.Future[None] = loop.create_future()
         self.done: asyncio.Future[None] = loop.create_future()
         self.all_sent: asyncio.Future[None] = loop.create_future()
+        self.stage = "coming"
         self._held = hold
         self._decoder = frames.Decoder()
         self._http: bytes | None = b""
@@ -81,7 +82,7 @@ class Client(asyncio.Protocol):
         self._sent = 0
         self._number = 0
         self._asked: dict[int, tuple[str, float]] = {}
-        self._pressed_start = False
+        self._pressed: set[str] = set()
         self._finished = False
         self._ready_at = 0.0
 
@@ -185,20 +186,17 @@ class Client(asyncio.Protocol):
             self._delivered(arguments[0])
         elif name == "state":
             self._state(arguments[0])
-        elif name == "match":
-            self._start()
-        elif name == "released":
-            self._finish()
         elif name == "stopped":
             self._fail(f"stopped: {arguments[0].get('code')}")
 
     def _state(self, state: dict[str, Any]) -> None:
-        match state["stage"]:
-            case "arrived" if not self._ready_at:
-                self._ready_at = perf_counter()
-                self._ask("ready", {})
-            case "matched":
-                self._start()
+        self.stage = state["stage"]
+        match self.stage:
+            case "arrived":
+                self._ready_at = self._ready_at or perf_counter()
+                self._press("ready")
+            case "matched" if not state["match"]["started"]:
+                self._press("start")
             case "talking" if not self.talking.done():
                 self._role = state["dialog"]["role"]
                 self._my_turn = bool(state["dialog"]["your_turn"])
@@ -208,11 +206,14 @@ class Client(asyncio.Protocol):
                     self.begin()
             case "released":
                 self._finish()
+            case _:
+                pass
 
-    def _start(self) -> None:
-        if not self._pressed_start:
-            self._pressed_start = True
-            self._ask("start", {})
+    def _press(self, name: str) -> None:
+        """A button, once at a time: a match may come to nothing, and then there is another."""
+        if name not in self._pressed:
+            self._pressed.add(name)
+            self._ask(name, {})
 
     def _finish(self) -> None:
         if not self._finished:
@@ -242,6 +243,10 @@ class Client(asyncio.Protocol):
 
     def _acknowledged(self, number: int, answer: dict[str, Any]) -> None:
         name, asked_at = self._asked.pop(number)
+        self._pressed.discard(name)
+        if answer.get("code") == "not_now" and name in ("ready", "start"):
+            # The screen has changed meanwhile; its state is on the way.
+            return
         if "error" in answer:
             self._fail(f"{name} refused: {answer.get('code')}: {answer['error']}")
         elif name == "message":

@@ -21,6 +21,7 @@ import gc
 import random
 import secrets
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -34,7 +35,7 @@ import uvloop
 from benchmarks.client import Client, Run, Tally
 from benchmarks.processes import tree_cpu_seconds
 
-PATIENCE_S: Final = 120.0
+PATIENCE_S: Final = 60.0
 """How long a step of all workers together may take before the run is given up."""
 
 
@@ -161,8 +162,8 @@ async def wave(run: Run, options: Options, number: int, clock: Clock) -> None:
             async with asyncio.timeout(PATIENCE_S):
                 await asyncio.gather(*(client.done for client in clients))
     except TimeoutError:
-        open_ones = sum(not client.done.done() for client in clients)
-        run.tally.error(f"{open_ones} of {len(clients)} workers not done after {PATIENCE_S:.0f} s")
+        stages = Counter(client.stage for client in clients if not client.done.done())
+        run.tally.error(f"not done after {PATIENCE_S:.0f} s: {dict(stages)}")
     finally:
         for client in clients:
             client.close()
@@ -218,11 +219,13 @@ async def measure(options: Options) -> Result:
         for number in range(options.waves):
             await wave(run, options, number, clock)
     messages = len(tally.acks)
+    # Nobody may have come as far as to talk.
+    wall = clock.wall or float("nan")
     return Result(
         pairs=options.pairs,
         messages=messages,
         seconds=round(clock.wall, 3),
-        messages_per_s=round(messages / clock.wall, 1),
+        messages_per_s=round(messages / wall, 1),
         ack_p50_ms=round(percentile(tally.acks, 0.5) * 1000, 3),
         ack_p99_ms=round(percentile(tally.acks, 0.99) * 1000, 3),
         delivery_p50_ms=round(percentile(tally.deliveries, 0.5) * 1000, 3),
@@ -232,7 +235,7 @@ async def measure(options: Options) -> Result:
         pairing_p99_s=round(percentile(tally.waits, 0.99), 3),
         arrivals_completed=tally.completed,
         errors=tally.errors,
-        generator_cores=round(clock.own / clock.wall, 3),
+        generator_cores=round(clock.own / wall, 3),
         cpu_us_per_message={
             name: round(cpu / max(messages, 1) * 1e6, 1) for name, cpu in clock.cpu.items()
         },

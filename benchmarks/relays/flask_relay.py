@@ -5,7 +5,7 @@ Run as `python -m benchmarks.relays.flask_relay PORT`; prints `ready` when it li
 
 from __future__ import annotations
 
-from gevent import monkey
+from gevent import monkey  # type: ignore[import-untyped]
 
 monkey.patch_all()
 
@@ -13,11 +13,17 @@ import sys  # noqa: E402
 from typing import Any  # noqa: E402
 
 from flask import Flask, request  # noqa: E402
-from flask_socketio import SocketIO, emit, join_room  # noqa: E402
+from flask_socketio import (  # type: ignore[import-untyped]  # noqa: E402
+    SocketIO,
+    emit,
+    join_room,
+)
 from gevent import pywsgi  # noqa: E402
-from geventwebsocket.handler import WebSocketHandler  # noqa: E402
+from geventwebsocket.handler import (  # type: ignore[import-untyped]  # noqa: E402
+    WebSocketHandler,
+)
 
-from benchmarks.relays.rooms import ARRIVED, MATCH, Rooms  # noqa: E402
+from benchmarks.relays.rooms import ARRIVED, MATCHED, Rooms  # noqa: E402
 
 OK = {"ok": True}
 
@@ -42,7 +48,7 @@ def build() -> tuple[Flask, SocketIO]:
         if room is not None:
             for member in room.sids:
                 join_room(room.name, sid=member, namespace="/")
-            emit("match", MATCH, to=room.name)
+            emit("state", MATCHED, to=room.name)
         return OK
 
     def start(data: Any) -> Any:

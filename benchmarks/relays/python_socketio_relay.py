@@ -13,7 +13,7 @@ import socketio
 import uvloop
 from aiohttp import web
 
-from benchmarks.relays.rooms import ARRIVED, MATCH, Rooms
+from benchmarks.relays.rooms import ARRIVED, MATCHED, Rooms
 
 OK = {"ok": True}
 
@@ -37,7 +37,7 @@ def build() -> web.Application:
         if room is not None:
             for member in room.sids:
                 await sio.enter_room(member, room.name)
-            await sio.emit("match", MATCH, room=room.name)
+            await sio.emit("state", MATCHED, room=room.name)
         return OK
 
     async def start(sid: str, data: Any) -> Any:

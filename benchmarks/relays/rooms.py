@@ -63,7 +63,12 @@ class Room:
 
 
 ARRIVED: Final[Frame] = {"stage": "arrived", "seq": 0, "now": 0.0}
-MATCH: Final[Frame] = {"start_by": 0.0, "started": False, "now": 0.0}
+MATCHED: Final[Frame] = {
+    "stage": "matched",
+    "seq": 0,
+    "now": 0.0,
+    "match": {"start_by": 0.0, "started": False, "now": 0.0},
+}
 
 
 class Rooms:

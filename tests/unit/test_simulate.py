@@ -228,7 +228,7 @@ def test_frames_are_applied_in_order_old_ones_ignored_gaps_found() -> None:
     assert view.take_frame(said(3, Role.ANSWERER)) is Applied.GAP
     assert view.seq == 1
     assert view.take_frame(said(2, Role.QUESTIONER, "is it?", "key-0001")) is Applied.NEW
-    assert not view.my_turn
+    assert view.turn is Role.ANSWERER
     assert view.take_frame(said(2, Role.QUESTIONER, "is it?", "key-0001")) is Applied.OLD
     answer = said(3, Role.ANSWERER, "yes")
     assert view.take_events(Events(seq=4, frames=[answer])) == [answer]

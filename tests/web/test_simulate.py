@@ -11,7 +11,7 @@ import pytest
 from dialogs.record import tables
 from dialogs.rules import Role
 from duologue.simulate import Entry, Kind, Mix, Pace, Plan, Summary, keep_partner, simulate
-from tests.live import Live, eventually
+from tests.live import Live, Person, eventually
 
 SHORT = {"grace_s": 1.5, "turn_limit_s": 3.0, "turn_stretch": 1}
 QUICK: dict[str, Any] = {"presence_s": 3.0, "closed_s": 0.2}
@@ -128,6 +128,11 @@ async def test_workers_who_cannot_come_in_say_why(live: Live) -> None:
     assert summary.unfinished == 0
 
 
+async def eventually_said(person: Person, count: int) -> None:
+    """Wait until the page shows so many messages."""
+    await person.until(lambda: len(person.texts) == count)
+
+
 async def test_a_partner_comes_for_whoever_waits(live: Live) -> None:
     await live.begin(items=4)
     stop = asyncio.Event()
@@ -140,7 +145,7 @@ async def test_a_partner_comes_for_whoever_waits(live: Live) -> None:
         await person.shows("talking")
         for n in range(10):
             before = 2 * n if person.role == Role.QUESTIONER else 2 * n + 1
-            await person.until(lambda p=person, n=before: len(p.texts) == n)
+            await eventually_said(person, before)
             await person.say(f"message {n}")
         await person.shows("released")
         assert person.released["outcome"] == "complete"
