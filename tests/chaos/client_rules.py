@@ -153,7 +153,8 @@ class _View:
         return found
 
     def _shown_in(self, arrival: int, dialog: int) -> list[Line]:
-        frames = self._person.of("frame")
+        # The page passes over old frames: they may even be of the dialog before this one.
+        frames = (f for f in self._person.of("frame") if f["applied"] != "old")
         return [f for f in frames if (f["arrival"], f["dialog"]) == (arrival, dialog)]
 
     def _dialog_of(self, line: Line) -> Dialog | None:

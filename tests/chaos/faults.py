@@ -42,7 +42,7 @@ FAULTS: Final = (
 )
 LOOK_S: Final = 0.2
 LINGER_S: Final = 0.05
-CALM_S: Final = (1.0, 6.0)
+CALM_S: Final = (1.0, 9.0)
 DOWN_S: Final = (0.2, 3.0)
 SHORTEST, LONGEST = 2, 8
 """At which of its commits a server dies, at the earliest and at the latest."""
