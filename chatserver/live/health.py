@@ -65,6 +65,10 @@ class Health:
         offset = redis_time - self._monotonic()
         return self._offset is not None and abs(offset - self._offset) < JUMP_S
 
+    def redis_now(self) -> float:
+        """Redis TIME as far as this process can tell without asking, in seconds."""
+        return self._monotonic() + (self._offset or 0.0)
+
     async def check(self) -> bool:
         """Ask both once. Returns whether the process is ready."""
         self.database_ok = await self._answers(self._ask_database, "the database")
@@ -83,12 +87,11 @@ class Health:
     async def _look_at_redis(self) -> None:
         redis_time = await self._ask_redis()
         offset = redis_time - self._monotonic()
-        if self.in_step(redis_time):
-            return
-        if self._offset is not None:
+        if self._offset is not None and not self.in_step(redis_time):
             log.warning("the clock has jumped: all deadlines are armed anew")
             # Should this fail, the clocks go on counting as apart, and nothing fires.
             await self._on_jump()
+        # Taken anew each time, so that clocks which drift apart slowly never seem to jump.
         self._offset = offset
 
     async def _answers(self, ask: Callable[[], Awaitable[object]], name: str) -> bool:

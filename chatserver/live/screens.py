@@ -10,7 +10,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Final
 
 from redis.exceptions import RedisError
 
@@ -34,6 +34,8 @@ from pairing.rules import Match, estimate
 
 log = logging.getLogger("duologue.screens")
 
+LOBBY_LOOK_S: Final = 1.0
+
 
 class Screens:
     """Sends `state` and `lobby` to the pages of this process."""
@@ -49,7 +51,7 @@ class Screens:
         study: StudyConfig,
         *,
         is_open: Callable[[], bool],
-        redis_time: Callable[[], Any],
+        redis_now: Callable[[], float],
         now: Callable[[], float] = time.time,
     ) -> None:
         self._record = record
@@ -60,9 +62,13 @@ class Screens:
         self._tokens = tokens
         self._study = study
         self._is_open = is_open
-        self._redis_time = redis_time
+        self._redis_now = redis_now
         self._now = now
         self._items: dict[str, ItemRow] = {}
+        self._waits: list[float] = []
+        self._free = 0
+        self._looked_at = -LOBBY_LOOK_S
+        self._looking = asyncio.Lock()
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()
         fanout.on("refresh", self._refresh_here)
@@ -76,9 +82,7 @@ class Screens:
         if arrival_id in self._tasks:
             self._again.add(arrival_id)
             return
-        task = asyncio.get_running_loop().create_task(self._refresh(arrival_id))
-        self._tasks[arrival_id] = task
-        task.add_done_callback(lambda _: self._tasks.pop(arrival_id, None))
+        self._tasks[arrival_id] = asyncio.get_running_loop().create_task(self._refresh(arrival_id))
 
     def refresh_everywhere(self, arrival_ids: Iterable[str]) -> None:
         """The same, in whatever process the pages are connected."""
@@ -91,16 +95,23 @@ class Screens:
             self.refresh(arrival_id)
 
     async def _refresh(self, arrival_id: str) -> None:
-        while (page := self._hub.page(arrival_id)) is not None:
-            self._again.discard(arrival_id)
-            try:
+        try:
+            while (page := self._hub.page(arrival_id)) is not None:
+                self._again.discard(arrival_id)
+                page.behind = True
                 await self.show(page)
-            except (RecordError, RedisError, OSError, TimeoutError) as error:
-                # The regular look at the record comes back to this page.
-                log.warning("arrival %s was not refreshed: %s", arrival_id, error)
-                return
-            if arrival_id not in self._again:
-                return
+                page.behind = False
+                if arrival_id not in self._again:
+                    return
+        except (RecordError, RedisError, OSError, TimeoutError) as error:
+            # The regular look at the record comes back to this page.
+            log.warning("arrival %s was not refreshed: %s", arrival_id, error)
+        except Exception:
+            log.exception("arrival %s was not refreshed", arrival_id)
+        finally:
+            # Not by a callback of the task: who asks before that would wait for nobody.
+            del self._tasks[arrival_id]
+            self._again.discard(arrival_id)
 
     # --- The whole state -------------------------------------------------------------------
 
@@ -123,6 +134,7 @@ class Screens:
                     state = await self._released(row)
             # No await between the fold's view and this: frames never overtake the state.
             self._hub.emit_to(page.sid, "state", state)
+            page.shown = state.stage
             page.welcomed.set()
 
     async def _follow(self, page: Page, row: ArrivalRow) -> None:
@@ -145,17 +157,15 @@ class Screens:
         match = await self._lobby.match_of(row.id) if row.status is ArrivalStatus.WAITING else None
         now = self._now()
         if match is not None:
-            return State(
-                stage=Stage.MATCHED, seq=0, now=now, match=await self._match_out(match, row.id)
-            )
+            return State(stage=Stage.MATCHED, seq=0, now=now, match=self._match_out(match, row.id))
         if row.status is ArrivalStatus.ARRIVED:
             return State(stage=Stage.ARRIVED, seq=0, now=now, missed_start=row.missed_start)
         (lobby,) = await self._lobby_out([row])
         return State(stage=Stage.WAITING, seq=0, now=now, lobby=lobby)
 
-    async def _match_out(self, match: Match, arrival_id: str) -> MatchOut:
+    def _match_out(self, match: Match, arrival_id: str) -> MatchOut:
         now = self._now()
-        left = match.start_by - float(await self._redis_time())
+        left = match.start_by - self._redis_now()
         return MatchOut(start_by=now + left, started=arrival_id in match.started, now=now)
 
     async def _inside(self, page: Page, row: ArrivalRow) -> State:
@@ -197,7 +207,7 @@ class Screens:
 
     async def _lobby_out(self, rows: list[ArrivalRow]) -> list[LobbyOut]:
         views = await self._lobby.views([r.id for r in rows])
-        waits = await self._lobby.waits()
+        await self._look_at_lobby()
         empty = await self._nothing_left(rows)
         now = self._now()
         return [
@@ -205,13 +215,22 @@ class Screens:
                 self._study,
                 row,
                 position=view[0] if (view := views[row.id]) else None,
-                estimate_s=estimate(waits, row.waited(now)),
+                estimate_s=estimate(self._waits, row.waited(now)),
                 nothing_left=row.id in empty,
                 paused=not self._is_open(),
                 now=now,
             )
             for row in rows
         ]
+
+    async def _look_at_lobby(self) -> None:
+        """Recent waits and free places, the same for everybody: asked once a second at most."""
+        async with self._looking:
+            if time.monotonic() - self._looked_at < LOBBY_LOOK_S:
+                return
+            self._waits = await self._lobby.waits()
+            self._free = await self._lobby.places()
+            self._looked_at = time.monotonic()
 
     async def _nothing_left(self, rows: list[ArrivalRow]) -> set[str]:
         """The arrivals whose workers have seen every item that has a free place.
@@ -229,6 +248,8 @@ class Screens:
 
     async def nothing_left(self, row: ArrivalRow) -> bool:
         """Whether no item is left that this arrival's worker could talk about."""
+        self._looked_at = -LOBBY_LOOK_S
+        await self._look_at_lobby()
         return bool(await self._nothing_left([row]))
 
     async def tell_lobby(self) -> None:
@@ -241,12 +262,21 @@ class Screens:
         if not waiting:
             return
         for row, lobby in zip(waiting, await self._lobby_out(waiting), strict=True):
+            page = self._hub.page(row.id)
+            if page is None:
+                continue
             # Without a position the arrival is in a match, or not in the lobby yet.
-            if lobby.position is not None:
-                self._hub.emit(row.id, "lobby", lobby)
+            if (lobby.position is None) is not (page.shown is Stage.MATCHED):
+                self.refresh(row.id)
+            elif lobby.position is not None:
+                self._hub.emit_to(page.sid, "lobby", lobby)
 
     async def look(self) -> None:
-        """Refresh the pages outside a dialog whose arrival has moved on in the record."""
+        """Refresh the pages outside a dialog whose arrival has moved on in the record, and those
+        that could not be refreshed before."""
+        for page in self._hub.pages():
+            if page.behind and page.arrival_id not in self._tasks:
+                self.refresh(page.arrival_id)
         outside = {
             p.arrival_id: p
             for p in self._hub.pages()

@@ -33,7 +33,6 @@ from pairing.lobby import Lobby
 
 log = logging.getLogger("duologue.live")
 
-LOBBY_TELL_S: Final = 3.0
 WELCOME_S: Final = 10.0
 
 
@@ -93,7 +92,7 @@ class LiveService:
             self.tokens,
             study,
             is_open=self.is_open,
-            redis_time=self.deadlines.redis_time,
+            redis_now=self.health.redis_now,
             now=now,
         )
         self.presence = Presence(
@@ -245,7 +244,7 @@ class LiveService:
         await self.screens.look()
 
     async def _tell_lobbies(self) -> None:
-        while await every(LOBBY_TELL_S, self._stop):
+        while await every(self.config.lobby_s, self._stop):
             await self._quietly(self.screens.tell_lobby())
 
     # --- Pages come and go -----------------------------------------------------------------
@@ -290,8 +289,13 @@ class LiveService:
     def _attached_elsewhere(self, note: Any) -> None:
         arrival_id, attached_at = note
         page = self.hub.page(arrival_id)
-        if page is not None and page.attached_at < attached_at:
-            self.on_replaced(page)
+        if page is None or page.attached_at >= attached_at:
+            return
+        # Its socket counts no more: that it closes says nothing about the person.
+        self.hub.detach(page.sid)
+        if page.dialog_id is not None:
+            self.dialogs.quit(page.dialog_id)
+        self.on_replaced(page)
 
     on_replaced: Callable[[Page], None] = staticmethod(lambda page: None)
     """Set by the edge: tell this page that another one took over, and close it."""
