@@ -21,6 +21,7 @@ TEXTS: Final = (
     "what is the weather like, can you tell",
     "sunny with a few clouds behind the house",
 )
+RETRY_S: Final = 0.5
 META: Final = {"pasted": False, "composed_ms": 5200, "edits": 3}
 
 
@@ -32,6 +33,7 @@ class Tally:
     deliveries: list[float] = field(default_factory=list)
     waits: list[float] = field(default_factory=list)
     completed: int = 0
+    retried: int = 0
     errors: dict[str, int] = field(default_factory=dict)
 
     def error(self, what: str) -> None:
@@ -74,6 +76,7 @@ class Client(asyncio.Protocol):
         self.all_sent: asyncio.Future[None] = loop.create_future()
         self.stage = "coming"
         self._held = hold
+        self._begun = False
         self._decoder = frames.Decoder()
         self._http: bytes | None = b""
         self._token = ""
@@ -81,7 +84,7 @@ class Client(asyncio.Protocol):
         self._my_turn = False
         self._sent = 0
         self._number = 0
-        self._asked: dict[int, tuple[str, float]] = {}
+        self._asked: dict[int, tuple[str, Any, float]] = {}
         self._pressed: set[str] = set()
         self._finished = False
         self._ready_at = 0.0
@@ -221,19 +224,19 @@ class Client(asyncio.Protocol):
             self._ask("finish", {"feedback": ""})
 
     def begin(self) -> None:
-        """Let the first message go."""
-        self._held = False
-        if self._my_turn:
-            self.run.pace(self._say)
+        """Let the first message go, unless the partner's has come already."""
+        if self._my_turn and not self._begun:
+            self._begun = True
+            self._say()
 
-    def _ask(self, name: str, data: Any) -> None:
+    def _ask(self, name: str, data: Any, asked_at: float | None = None) -> None:
+        if self._transport.is_closing():
+            return
         self._number += 1
-        self._asked[self._number] = (name, perf_counter())
+        self._asked[self._number] = (name, data, asked_at or perf_counter())
         self._transport.write(frames.event(name, data, self._number))
 
     def _say(self) -> None:
-        if self._transport.is_closing():
-            return
         self._my_turn = False
         self._sent += 1
         key = f"{self.name}-{self._sent:02d}"
@@ -242,7 +245,13 @@ class Client(asyncio.Protocol):
         self._ask("message", {"key": key, "parts": [{"text": text}], "meta": META})
 
     def _acknowledged(self, number: int, answer: dict[str, Any]) -> None:
-        name, asked_at = self._asked.pop(number)
+        name, data, asked_at = self._asked.pop(number)
+        if answer.get("code") == "try_again":
+            # As the page does: the same again, and the time counts from the first try.
+            self.run.tally.retried += 1
+            loop = asyncio.get_running_loop()
+            loop.call_later(RETRY_S, self._ask, name, data, asked_at)
+            return
         self._pressed.discard(name)
         if answer.get("code") == "not_now" and name in ("ready", "start"):
             # The screen has changed meanwhile; its state is on the way.
@@ -266,7 +275,7 @@ class Client(asyncio.Protocol):
             return
         self.run.tally.deliveries.append(perf_counter() - sent_at)
         if self._sent < self.run.rounds and not self._my_turn:
-            self._my_turn = True
+            self._my_turn = self._begun = True
             self.run.pace(self._say)
 
     def close(self) -> None:

@@ -72,6 +72,7 @@ class Result:
     pairing_p50_s: float
     pairing_p99_s: float
     arrivals_completed: int
+    retried: int
     errors: dict[str, int]
     generator_cores: float
     cpu_us_per_message: dict[str, float]
@@ -234,6 +235,7 @@ async def measure(options: Options) -> Result:
         pairing_p50_s=round(percentile(tally.waits, 0.5), 3),
         pairing_p99_s=round(percentile(tally.waits, 0.99), 3),
         arrivals_completed=tally.completed,
+        retried=tally.retried,
         errors=tally.errors,
         generator_cores=round(clock.own / wall, 3),
         cpu_us_per_message={
