@@ -484,13 +484,17 @@ class Play:
         require(relaunched == [(self.item_id, 1)] * incomplete, Must.RELAUNCH, relaunched)
         phase = "ended" if ended else "solo" if self.losses() else "paired"
         require(self.phase == phase, Must.ROWS, f"the row says {self.phase}, not {phase}")
+        settlements = {s.arrival_id: s.release for s in settled}
         for seat in self.taken:
-            over = self.lost(seat.role) or ended is not None
-            require((self.seats[seat.arrival_id] != "live") == over, Must.ROWS, self.seats)
-            if over:
-                again = ended is not None and seat.arrival_id in ended.waiting_again
-                status = "waiting" if again else "released"
-                require(self.arrivals[seat.arrival_id] == status, Must.ROWS, self.arrivals)
+            release = settlements.get(seat.arrival_id)
+            if release is not None:
+                expected = "lost" if release is Release.LEFT else "done", "released"
+            elif ended:
+                expected = "given_up", "waiting"
+            else:
+                expected = "live", "seated"
+            found = self.seats[seat.arrival_id], self.arrivals[seat.arrival_id]
+            require(found == expected, Must.ROWS, f"{found}, not {expected}")
 
 
 # --- What may happen -------------------------------------------------------------------------

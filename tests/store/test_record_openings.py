@@ -255,6 +255,10 @@ async def test_ready_counts_once_and_waiting_is_kept(record: Record) -> None:
     assert row is not None
     assert not row.missed_start
     assert row.waited(107.0) == 37.5
+    await record.writer.commit(decisions.unready("arrival-0", 7.0, missed_start=False))
+    row = await record.read(queries.arrival, "arrival-0")
+    assert row is not None
+    assert row.waited_s == 37.5
 
 
 async def test_nobody_is_released_twice(record: Record) -> None:

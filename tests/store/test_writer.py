@@ -10,7 +10,8 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import pytest_asyncio
-from sqlalchemy import text, update
+from sqlalchemy import Connection, text, update
+from sqlalchemy.exc import DBAPIError
 
 from dialogs.record import decisions, tables, writer
 from dialogs.record.errors import BadRow, Conflict, Overloaded, RecordError, Unavailable
@@ -231,6 +232,15 @@ async def test_a_caller_who_is_cancelled_cancels_nothing(database_url: str) -> N
         assert [dialog for dialog, _ in stored(record)] == ["in-flight", "later", "waiting"]
 
 
+async def test_a_cancelled_future_neither_stops_the_decision_nor_the_writer(
+    record: Record,
+) -> None:
+    record.writer.submit(event_of("a")).cancel()
+    record.writer.submit(event_of("a")).cancel()
+    await asyncio.wait_for(record.writer.commit(event_of("b")), 30)
+    assert stored(record) == [("a", 1), ("b", 1)]
+
+
 async def test_a_cancelled_caller_of_a_decision_that_fails_disturbs_nobody(record: Record) -> None:
     await record.writer.commit(event_of("dialog"))
     caller = asyncio.create_task(record.writer.commit(event_of("dialog")))
@@ -341,6 +351,10 @@ async def test_the_server_dying_during_commits_loses_nothing_that_was_acknowledg
         await record.writer.commit(event_of("afterwards"))
 
 
+def ask(connection: Connection) -> None:
+    connection.execute(text("SELECT 1"))
+
+
 async def test_a_frozen_server_is_given_up_and_taken_up_again(
     own_postgres: PostgresServer,
 ) -> None:
@@ -348,25 +362,32 @@ async def test_a_frozen_server_is_given_up_and_taken_up_again(
     url = own_postgres.create_database()
     async with opened(url) as record:
         await record.writer.commit(event_of("before"))
-        await record.read(lambda connection: connection.execute(text("SELECT 1")).scalar())
+        held = record.engine.connect()
+        ask(held)
         own_postgres.pause()
         try:
             started = time.monotonic()
             answers = await asyncio.wait_for(
                 asyncio.gather(
                     record.writer.commit(event_of("during")),
-                    record.read(lambda connection: connection.execute(text("SELECT 1")).scalar()),
+                    record.read(ask),
+                    asyncio.to_thread(ask, held),
                     return_exceptions=True,
                 ),
-                20,
+                30,
             )
-            assert [type(answer) for answer in answers] == [Unavailable, Unavailable]
             assert time.monotonic() - started < 8
+            given_up = answers.pop()
+            assert [type(answer) for answer in answers] == [Unavailable, Unavailable]
+            # A late answer must not be taken for that of a later statement.
+            assert isinstance(given_up, DBAPIError)
+            assert given_up.connection_invalidated
             # New connections are not answered either.
             with pytest.raises(Unavailable):
-                await asyncio.wait_for(record.writer.commit(event_of("still")), 10)
+                await asyncio.wait_for(record.writer.commit(event_of("still")), 30)
         finally:
             own_postgres.resume()
+            held.close()
         await record.writer.commit(event_of("after"))
         assert {("before", 1), ("after", 1)} <= set(stored(record))
 
@@ -389,7 +410,7 @@ async def test_a_locked_file_is_given_up_after_seconds(sqlite_url: str) -> None:
         holder.execute("BEGIN IMMEDIATE")
         try:
             assert await failures(record, [event_of("a"), event_of("b")]) == [Unavailable] * 2
-            assert await record.read(lambda c: c.execute(text("SELECT 1")).scalar()) == 1
+            assert await record.read(ask) is None
         finally:
             holder.rollback()
             holder.close()
