@@ -66,7 +66,6 @@ class Screens:
         self._now = now
         self._items: dict[str, ItemRow] = {}
         self._waits: list[float] = []
-        self._free = 0
         self._looked_at = -LOBBY_LOOK_S
         self._looking = asyncio.Lock()
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -207,7 +206,7 @@ class Screens:
 
     async def _lobby_out(self, rows: list[ArrivalRow]) -> list[LobbyOut]:
         views = await self._lobby.views([r.id for r in rows])
-        await self._look_at_lobby()
+        await self._look_at_waits()
         empty = await self._nothing_left(rows)
         now = self._now()
         return [
@@ -223,13 +222,12 @@ class Screens:
             for row in rows
         ]
 
-    async def _look_at_lobby(self) -> None:
-        """Recent waits and free places, the same for everybody: asked once a second at most."""
+    async def _look_at_waits(self) -> None:
+        """Recent waits are the same for everybody: asked once a second at most."""
         async with self._looking:
             if time.monotonic() - self._looked_at < LOBBY_LOOK_S:
                 return
             self._waits = await self._lobby.waits()
-            self._free = await self._lobby.places()
             self._looked_at = time.monotonic()
 
     async def _nothing_left(self, rows: list[ArrivalRow]) -> set[str]:
@@ -248,8 +246,6 @@ class Screens:
 
     async def nothing_left(self, row: ArrivalRow) -> bool:
         """Whether no item is left that this arrival's worker could talk about."""
-        self._looked_at = -LOBBY_LOOK_S
-        await self._look_at_lobby()
         return bool(await self._nothing_left([row]))
 
     async def tell_lobby(self) -> None:
