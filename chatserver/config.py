@@ -60,7 +60,8 @@ class ServerConfig:
     With `guests`, `?guest=NAME` in a link is a person of its own: for trying both sides in one
     browser, never for a study. `heartbeat_s` is how often a page is asked whether it is there;
     `health_s` how often the database and Redis are; `poll_s` how often missed events are looked
-    for in the record; `sweep_s` how often missing deadlines are; after `outage_s` without
+    for in the record; `sweep_s` how often missing deadlines are; `lobby_s` how often who waits is
+    told how the wait goes; after `outage_s` without
     readiness the pages are sent elsewhere.
 
     A page that is silent for `fresh_s` is not matched, and for `presence_s`, or `closed_s` after
@@ -81,6 +82,7 @@ class ServerConfig:
     health_s: float = 1.0
     poll_s: float = 2.0
     sweep_s: float = 30.0
+    lobby_s: float = 3.0
     outage_s: float = 10.0
     fresh_s: float = FRESH_S
     presence_s: float = PRESENCE_S

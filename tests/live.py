@@ -272,7 +272,8 @@ class Person:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         if self._client is not None:
             with suppress(Exception):
-                await self._client.disconnect()
+                async with asyncio.timeout(5):
+                    await self._client.disconnect()
             await until(lambda: not self.connected)
 
     def another_tab(self) -> Person:
@@ -400,7 +401,8 @@ class Person:
         return asyncio.get_running_loop().create_future()
 
     def _on_refused(self, payload: Any) -> None:
-        self.refused = payload if isinstance(payload, dict) else {"error": str(payload)}
+        told = payload if isinstance(payload, dict) else {"message": str(payload)}
+        self.refused = told.get("data") or {"error": told["message"]}
         self._news.set()
 
     def _on_disconnect(self, client: socketio.AsyncClient) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel
 
+from chatserver.wire import Stage
 from dialogs.rules import ArrivalStatus
 
 
@@ -36,7 +37,8 @@ class Page:
     """A connected page and what the server knows of it; times by the monotonic clock.
 
     `dialog_id` is the dialog whose frames it gets, `status` the arrival's as last shown.
-    `welcomed` is set once the first `state` has been sent.
+    `welcomed` is set once the first `state` has been sent, `shown` is the stage of the last one;
+    `behind` says that a newer one could not be sent.
     """
 
     sid: str
@@ -45,6 +47,8 @@ class Page:
     attached_at: float
     dialog_id: str | None = None
     status: ArrivalStatus = ArrivalStatus.ARRIVED
+    shown: Stage | None = None
+    behind: bool = False
     welcomed: asyncio.Event = field(default_factory=asyncio.Event)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     asked_at: float = 0.0
