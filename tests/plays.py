@@ -687,6 +687,11 @@ def check_play(rules: Rules, happening: list[Action]) -> None:
     played(rules, happening)
 
 
+def check_text(text: str) -> None:
+    """Says this in a dialog; fails if it is neither stored as it is nor rightly refused."""
+    Play(Rules()).say(Q, text)
+
+
 def check_ends_without_people(rules: Rules, happening: list[Action], order: list[int]) -> None:
     """From wherever a dialog has come, deadlines in any order end it when nobody does anything.
 

@@ -27,8 +27,10 @@ from tests.plays import (
     check_ends_with_people,
     check_ends_without_people,
     check_play,
+    check_text,
     happenings,
     people_actions,
+    texts,
 )
 
 
@@ -409,6 +411,7 @@ def try_everything() -> None:
     )
     orders = st.lists(st.integers(0, 5), min_size=4, max_size=4)
     properties: list[Callable[[], None]] = [
+        settings(searching, max_examples=100)(given(texts)(check_text)),
         searching(given(all_rules, happenings)(check_play)),
         searching(given(all_rules, happenings, orders)(check_ends_without_people)),
         settings(searching, max_examples=60)(

@@ -290,13 +290,24 @@ REFUSED: dict[str, tuple[Rows, str]] = {
         "fk_relaunches_item_id_items",
     ),
     "a report of nobody": (
-        [(tables.reports, {"id": "r", "arrival_id": "none", "text": "help", "at": 1.0})],
+        [
+            (
+                tables.reports,
+                {"id": "r", "arrival_id": "none", "kind": "problem", "text": "help", "at": 1.0},
+            )
+        ],
         "fk_reports_arrival_id_arrivals",
     ),
     "the same report twice": (
         [
-            (tables.reports, {"id": "r", "arrival_id": "arrival-0", "text": "a", "at": 1.0}),
-            (tables.reports, {"id": "r", "arrival_id": "arrival-0", "text": "b", "at": 1.0}),
+            (
+                tables.reports,
+                {"id": "r", "arrival_id": "arrival-0", "kind": "problem", "text": "a", "at": 1.0},
+            ),
+            (
+                tables.reports,
+                {"id": "r", "arrival_id": "arrival-0", "kind": "problem", "text": "b", "at": 1.0},
+            ),
         ],
         "pk_reports",
     ),
@@ -416,7 +427,13 @@ def test_every_constraint_of_the_tables_has_its_example() -> None:
 def test_a_value_that_must_be_there_is_there(connection: Connection, table: Table) -> None:
     samples: dict[str, dict[str, Any]] = {
         **{known.name: row for known, row in STORY},
-        "reports": {"id": "r", "arrival_id": "arrival-0", "text": "help", "at": 1.0},
+        "reports": {
+            "id": "r",
+            "arrival_id": "arrival-0",
+            "kind": "problem",
+            "text": "help",
+            "at": 1.0,
+        },
     }
     sample = samples[table.name]
     for column in table.columns:
@@ -430,7 +447,7 @@ def test_foreign_keys_are_enforced_on_every_connection(database_url: str) -> Non
     engine = open_engine(database_url)
     opened = []
     event.listen(engine, "connect", lambda raw, record: opened.append(raw))
-    row = {"id": "r", "arrival_id": "none", "text": "help", "at": 1.0}
+    row = {"id": "r", "arrival_id": "none", "kind": "problem", "text": "help", "at": 1.0}
     connections = [engine.connect() for _ in range(3)]
     if engine.dialect.name == "sqlite":
         for connection in connections:

@@ -76,6 +76,17 @@ async def test_a_tool_reads_and_writes_beside_a_server(database_url: str) -> Non
         assert len(rows_of(server, tables.events)) == 40
 
 
+async def test_closing_commits_what_waits(database_url: str) -> None:
+    async with opened(database_url) as record:
+        waiting = [
+            record.writer.submit(Decision(f"d-{n}", ((tables.events, said_row(f"d-{n}", 1)),)))
+            for n in range(700)
+        ]
+    assert all(future.done() and future.exception() is None for future in waiting)
+    async with opened(database_url) as record:
+        assert len(rows_of(record, tables.events)) == 700
+
+
 async def test_reading_takes_no_lock_that_writers_need(sqlite_url: str) -> None:
     async with opened(sqlite_url) as record:
         reading, go_on = asyncio.Event(), asyncio.Event()

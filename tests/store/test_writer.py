@@ -188,7 +188,7 @@ async def test_a_key_too_long_for_an_index_is_refused_alone(record: Record) -> N
 
 
 async def test_a_row_without_its_parent_is_refused(record: Record) -> None:
-    row = {"id": "r", "arrival_id": "nobody", "text": "help", "at": 1.0}
+    row = {"id": "r", "arrival_id": "nobody", "kind": "problem", "text": "help", "at": 1.0}
     batch = [event_of("a"), Decision("b", ((tables.reports, row),)), event_of("c")]
     assert await failures(record, batch) == [None, BadRow, None]
 
