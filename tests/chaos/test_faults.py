@@ -38,9 +38,9 @@ def _crowd(seed: int, **changes: object) -> Crowd:
         "seed": seed,
         "workers": 2 * PAIRS,
         "mix": MIX,
-        "pace": 0.25,
+        "pace": 0.2,
         "arrive_s": 40.0,
-        "limit_s": 240.0,
+        "limit_s": 300.0,
     }
     return Crowd(**{**given, **changes})  # type: ignore[arg-type]
 
