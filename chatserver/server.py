@@ -35,7 +35,7 @@ def _redis(url: str, *, read_timeout_s: float | None) -> Redis:
         socket_connect_timeout=REDIS_ANSWERS_WITHIN_S,
         retry=Retry(NoBackoff(), 0),
     )
-    return Redis(connection_pool=pool)
+    return Redis.from_pool(pool)
 
 
 class Server:

@@ -99,7 +99,7 @@ class Arrivals:
     async def _check_new(
         self, request: ArrivalRequest, worker: str | None, latest: ArrivalRow | None
     ) -> None:
-        if not (request.consented or request.another):
+        if not (request.consented or (request.another and latest is not None)):
             raise NotAdmitted(404, ErrorCode.NOT_NOW, "You have not begun yet.")
         if not self._is_open():
             raise NotAdmitted(

@@ -158,6 +158,7 @@ class LiveService:
     async def start(self) -> None:
         """Begin to serve. The record must be open."""
         await self.health.check()
+        await self._quietly(self._look_once())
         for work in (
             self.fanout.send(),
             self.fanout.listen(),
