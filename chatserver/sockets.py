@@ -127,8 +127,9 @@ class Sockets:
             if page is None:
                 return REPLACED.model_dump(mode="json")
             try:
-                async with asyncio.timeout(WELCOME_WITHIN_S):
-                    await page.welcomed.wait()
+                if not page.welcomed.is_set():
+                    async with asyncio.timeout(WELCOME_WITHIN_S):
+                        await page.welcomed.wait()
                 asked = model.model_validate(data[0] if data else {})
                 given = await answer(page, asked)
             except ValidationError as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from dialogs.events import (
     Away,
@@ -161,8 +161,7 @@ class DeadlineKind(StrEnum):
     LIMIT = "limit"
 
 
-@dataclass(frozen=True, slots=True)
-class Deadline:
+class Deadline(NamedTuple):
     """A moment at which the rules must be asked again, `delay_s` after event `seq`.
 
     It names what armed it; when that is no longer how things stand, firing changes nothing.

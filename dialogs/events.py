@@ -116,9 +116,27 @@ Event = Opened | Said | Away | Returned | SeatLost | Ended
 
 def to_json(event: Event) -> dict[str, Any]:
     """The event's payload as plain JSON types; its kind and time are columns of their own."""
-    data = asdict(event)
-    del data["at"]
-    return data
+    # Written out, since this runs for every message: `asdict` takes twenty times as long.
+    match event:
+        case Said():
+            meta = event.meta
+            return {
+                "role": event.role,
+                "key": event.key,
+                "round": event.round,
+                "parts": [{"text": part.text} for part in event.parts],
+                "meta": {
+                    "pasted": meta.pasted,
+                    "composed_ms": meta.composed_ms,
+                    "edits": meta.edits,
+                },
+            }
+        case Away(role=role) | Returned(role=role):
+            return {"role": role}
+        case _:
+            data = asdict(event)
+            del data["at"]
+            return data
 
 
 def from_json(kind: str, at: float, data: Mapping[str, Any]) -> Event:

@@ -11,10 +11,10 @@ outage of ours therefore shortens nobody's limit.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from redis.asyncio import Redis
 
@@ -24,8 +24,6 @@ from dialogs.rules import Role
 from pairing.keys import Keys
 
 CLAIM_S: Final = 30.0
-STRETCHES: Final = 8
-"""More stretches of a turn than any study allows; they are removed together."""
 
 
 class ArrivalDeadline(StrEnum):
@@ -34,8 +32,7 @@ class ArrivalDeadline(StrEnum):
     EXPIRY = "expiry"
 
 
-@dataclass(frozen=True, slots=True)
-class Due:
+class Due(NamedTuple):
     """A deadline: its kind, whose it is (dialog or arrival id), and what armed it.
 
     `stretch` counts how often signs of typing have prolonged this turn.
@@ -133,11 +130,14 @@ return string.format('%.6f', raw)
 class Deadlines:
     """The deadlines of a study. Arming is gathered and sent in the background.
 
-    `presence_s` is how long a page may be silent.
+    `presence_s` is how long a page may be silent, `stretches` how many limits a turn can have.
     """
 
-    def __init__(self, redis: Redis, keys: Keys, *, presence_s: float = PRESENCE_S) -> None:
+    def __init__(
+        self, redis: Redis, keys: Keys, *, stretches: int, presence_s: float = PRESENCE_S
+    ) -> None:
         self._presence_s = presence_s
+        self._stretches = stretches
         self._all_keys = keys
         self._keys = [keys.deadlines, keys.clock]
         self._redis = redis
@@ -165,19 +165,20 @@ class Deadlines:
 
     def disarm(self, due: Due) -> None:
         """Remove a deadline, and for a turn every stretch of it."""
-        stretches = STRETCHES if due.kind is DeadlineKind.TURN else 1
+        stretches = self._stretches if due.kind is DeadlineKind.TURN else 1
         for n in range(stretches):
-            member = Due(due.kind, due.subject, due.role, due.seq, n).member()
-            self._batcher.add(("rem", member, 0.0))
+            self._batcher.add(("rem", due._replace(stretch=n).member(), 0.0))
 
-    def change(self, dialog_id: str, before: Iterable[Deadline], after: Iterable[Deadline]) -> None:
+    def change(
+        self, dialog_id: str, before: Collection[Deadline], after: Collection[Deadline]
+    ) -> None:
         """Arm what a dialog's new state needs and remove what it no longer needs."""
-        old = {Due.of(dialog_id, d): self.full_length(d) for d in before}
-        new = {Due.of(dialog_id, d): self.full_length(d) for d in after}
-        for due in old.keys() - new.keys():
-            self.disarm(due)
-        for due in new.keys() - old.keys():
-            self.arm(due, new[due])
+        for deadline in before:
+            if deadline not in after:
+                self.disarm(Due.of(dialog_id, deadline))
+        for deadline in after:
+            if deadline not in before:
+                self.arm(Due.of(dialog_id, deadline), self.full_length(deadline))
 
     async def _send(self, items: list[tuple[str, str, float]]) -> None:
         # Later orders about a member win, so each member is sent once.

@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
+
+import orjson
 
 from chatserver.live.deadlines import Deadlines
 from chatserver.live.fanout import Fanout
@@ -28,11 +30,13 @@ from dialogs.dialog import (
     decide,
     evolve,
 )
-from dialogs.events import Ended, Event, SeatLost, from_json, to_json
+from dialogs.events import Ended, Event, SeatLost, from_json
 from dialogs.record import queries
-from dialogs.record.decisions import happenings
+from dialogs.record.decisions import event_row, happenings
 from dialogs.record.errors import BadRow, Conflict, Overloaded, Unavailable
 from dialogs.record.store import Record
+from dialogs.record.tables import events as stored
+from dialogs.record.writer import Decision
 from dialogs.rules import Outcome, Phase
 
 log = logging.getLogger("duologue.dialogs")
@@ -200,25 +204,31 @@ class Dialogs:
                 await self._reload(live)
                 just_read = True
             else:
-                self._committed(live, state, answer, after)
+                self._committed(live, state, answer, after, decision)
                 return Known(state.seq + 1)
         raise Busy
 
     def _committed(
-        self, live: LiveDialog, before: DialogState, events: Iterable[Event], after: DialogState
+        self,
+        live: LiveDialog,
+        before: DialogState,
+        events: Sequence[Event],
+        after: DialogState,
+        decision: Decision,
     ) -> None:
-        note = [[e.kind, e.at, to_json(e)] for e in events]
+        # The rows hold the events as JSON already.
+        note = [[r["kind"], r["at"], r["data"]] for table, r in decision.inserts if table is stored]
         self._fanout.tell("events", [before.dialog_id, before.seq + 1, note])
         self._deadlines.change(before.dialog_id, deadlines(before), deadlines(after))
         for n, event in enumerate(events, start=before.seq + 1):
-            self._apply(live, n, event)
+            self._apply(live, n, event, after if n == after.seq else None)
 
     def _publish_again(self, live: LiveDialog, seq: int) -> None:
         """A repeated message is shown again to whoever missed it; pages ignore what they have."""
         said = next(m.said for m in live.state.messages if m.seq == seq)
-        self._fanout.tell(
-            "events", [live.state.dialog_id, seq, [[said.kind, said.at, to_json(said)]]]
-        )
+        row = event_row(live.state.dialog_id, seq, said)
+        note = [live.state.dialog_id, seq, [[row["kind"], row["at"], row["data"]]]]
+        self._fanout.tell("events", note)
         for seat in live.state.seats.values():
             if not seat.gone:
                 self._hub.emit(seat.arrival_id, "message", message_out(seq, said, seat.role))
@@ -239,17 +249,20 @@ class Dialogs:
             return
         for n, (kind, at, data) in enumerate(events, start=seq):
             if n == live.state.seq + 1:
-                self._apply(live, n, from_json(kind, at, data))
+                self._apply(live, n, from_json(kind, at, orjson.loads(data)))
 
-    def _apply(self, live: LiveDialog, seq: int, event: Event) -> None:
+    def _apply(
+        self, live: LiveDialog, seq: int, event: Event, after: DialogState | None = None
+    ) -> None:
         """Take in event `seq` if it is the next one, and deliver it to the pages here.
 
-        An older one is known already. A newer one cannot come: reloads are in order.
+        An older one is known already. A newer one cannot come: reloads are in order. `after` is
+        the state that the event leads to, where it is known.
         """
         before = live.state
         if seq != before.seq + 1:
             return
-        after = live.state = evolve(before, event)
+        after = live.state = after or evolve(before, event)
         now = self._now()
         for seat in before.seats.values():
             if seat.gone:

@@ -191,7 +191,7 @@ class Requests:
         for event in events[ask.after_seq :]:
             state = evolve(state, event)
             frames.append(frame(state, event, role, self._now())[1])
-        return Events(seq=state.seq, frames=frames)
+        return Events.model_validate({"seq": state.seq, "frames": frames})
 
     async def typing(self, page: Page, ask: Typing) -> None:
         state = self._dialogs.peek(page.dialog_id) if page.dialog_id else None

@@ -66,7 +66,9 @@ class LiveService:
         self.tokens = Tokens(config.secret_key, study.id)
         self.hub = Hub(wire)
         self.fanout = Fanout(redis, listener, keys.channel, new_id("p"))
-        self.deadlines = Deadlines(redis, keys, presence_s=config.presence_s)
+        self.deadlines = Deadlines(
+            redis, keys, stretches=study.rules.turn_stretch, presence_s=config.presence_s
+        )
         self.health = Health(
             lambda: record.read(queries.study, study.id),
             self.deadlines.redis_time,

@@ -10,6 +10,7 @@ from chatserver.wire import (
     Example,
     ItemOut,
     Lobby,
+    MessageOut,
     Partner,
     Released,
     StudyOut,
@@ -106,7 +107,7 @@ def dialog_out(state: DialogState, role: Role, item: ItemRow, picture_token: str
         turn=turn,
         your_turn=turn is role and not state.done(me),
         sent=me.sent,
-        messages=[message_out(m.seq, m.said, role) for m in state.messages],
+        messages=[MessageOut(**message_out(m.seq, m.said, role)) for m in state.messages],
         partner=Partner(
             present=other.away_seq is None and not other.gone,
             left=other.gone,
