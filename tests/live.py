@@ -123,6 +123,7 @@ class Person:
         # A client that is thrown away closes the session that all of them share.
         self._clients: list[socketio.AsyncClient] = []
         self._news = asyncio.Event()
+        self._awake = asyncio.Event()
         self._syncing = False
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -267,6 +268,7 @@ class Person:
     async def close(self) -> None:
         """Close the tab."""
         self.comes_back = False
+        self.wake()
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -395,10 +397,17 @@ class Person:
             self._syncing = False
             self._news.set()
 
-    def _heartbeat(self, *_: Any) -> Any:
-        if self.answers_heartbeats:
-            return True
-        return asyncio.get_running_loop().create_future()
+    async def _heartbeat(self, *_: Any) -> Any:
+        """Answer, or as a page whose timers sleep: when it is awake again."""
+        while not self.answers_heartbeats:
+            self._awake.clear()
+            await self._awake.wait()
+        return True
+
+    def wake(self) -> None:
+        """Answer heartbeats again, those that came meanwhile too."""
+        self.answers_heartbeats = True
+        self._awake.set()
 
     def _on_refused(self, payload: Any) -> None:
         told = payload if isinstance(payload, dict) else {"message": str(payload)}
@@ -568,6 +577,7 @@ class Live:
         self.http = http
         self.record = Record(database_url, serving=False)
         self.urls: list[str] = []
+        self.http_trace: list[Callable[..., Awaitable[None]]] = []
         self.everybody: list[Person] = []
         self.processes: list[ServerProcess] = []
         self.config = ServerConfig(
@@ -814,11 +824,22 @@ async def open_live(
     database_url: str, redis_url: str, folder: Path, pictures: tuple[Path, Sequence[Prepared]]
 ) -> AsyncIterator[Live]:
     """A study that is compared with its record at the end."""
+    heard: list[Live] = []
+
+    async def tell(*told: Any) -> None:
+        for listener in heard[0].http_trace:
+            await listener(*told)
+
+    trace = aiohttp.TraceConfig()
+    trace.on_request_end.append(tell)
     connector = aiohttp.TCPConnector(limit=0)
     async with aiohttp.ClientSession(
-        connector=connector, cookie_jar=aiohttp.DummyCookieJar()
+        connector=connector,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        trace_configs=[trace],
     ) as http:
         live = Live(database_url, redis_url, folder, *pictures, http)
+        heard.append(live)
         try:
             yield live
             await live.audit()
