@@ -16,6 +16,7 @@ from chatserver.config import ServerConfig
 from chatserver.server import Server
 from dialogs.export.visdial import export_visdial
 from dialogs.record import queries
+from dialogs.record.totals import study_totals
 from dialogs.rules import ArrivalStatus
 from duologue.money import to_text
 from duologue.scenes import write_scenes
@@ -132,7 +133,7 @@ async def _results(
 ) -> dict[str, Any]:
     record = server.service.record
     study_id = site.study.study.id
-    totals = await record.read(queries.totals, study_id)
+    totals = await record.read(study_totals, study_id)
     exported = None
     if totals.complete:
         exported = await record.read(export_visdial, study_id, site.folder / "export")

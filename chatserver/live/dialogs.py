@@ -120,7 +120,9 @@ class Dialogs:
         live = self._live.get(dialog_id)
         if live is None:
             return (await self._load(dialog_id)).state
-        await self._reload(live)
+        if live.state.phase is not Phase.ENDED:
+            # After its end nothing happens in a dialog.
+            await self._reload(live)
         return live.state
 
     async def catch_up(self) -> None:

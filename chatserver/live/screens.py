@@ -184,8 +184,7 @@ class Screens:
     async def _released(self, row: ArrivalRow) -> State:
         release = await self._record.read(queries.release, row.id)
         assert release is not None, "a released arrival has its release in the same transaction"
-        history = await self._record.read(queries.histories, [row.worker_id])
-        left = self._study.dialogs_per_worker - history[row.worker_id].dialogs
+        left = self._study.dialogs_per_worker - release.worker_dialogs
         released = released_out(self._study, row, release, another=left > 0 and self._is_open())
         dialog, seq = None, 0
         # Who stayed to the end may read the whole conversation, its last message included.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import Connection, Select, func, or_, select
+from sqlalchemy import Connection, bindparam, func, or_, select
 
 from dialogs.dialog import DialogState, fold
 from dialogs.events import Event, from_json
@@ -18,7 +18,6 @@ from dialogs.record.tables import (
     events,
     items,
     ledger,
-    relaunches,
     releases,
     seats,
     studies,
@@ -137,14 +136,22 @@ def _takes_place() -> Any:
 # --- Dialogs -------------------------------------------------------------------------------
 
 
+_EVENTS_AFTER: Final = (
+    select(events.c.kind, events.c.at, events.c.data)
+    .where(events.c.dialog_id == bindparam("dialog"), events.c.seq > bindparam("after"))
+    .order_by(events.c.seq)
+)
+_LAST_SEQS: Final = (
+    select(events.c.dialog_id, func.max(events.c.seq))
+    .where(events.c.dialog_id.in_(bindparam("ids", expanding=True)))
+    .group_by(events.c.dialog_id)
+)
+
+
 def events_after(connection: Connection, dialog_id: str, seq: int) -> list[Event]:
     """The events of one dialog after number `seq`, in order."""
-    query = (
-        select(events.c.kind, events.c.at, events.c.data)
-        .where(events.c.dialog_id == dialog_id, events.c.seq > seq)
-        .order_by(events.c.seq)
-    )
-    return [from_json(r.kind, r.at, orjson.loads(r.data)) for r in connection.execute(query)]
+    found = connection.execute(_EVENTS_AFTER, {"dialog": dialog_id, "after": seq})
+    return [from_json(r.kind, r.at, orjson.loads(r.data)) for r in found]
 
 
 def dialog(connection: Connection, dialog_id: str) -> DialogState | None:
@@ -157,12 +164,7 @@ def last_seqs(connection: Connection, dialog_ids: Collection[str]) -> dict[str, 
     """The number of the newest event of each dialog that has any."""
     found: dict[str, int] = {}
     for chunk in _chunks(dialog_ids):
-        query = (
-            select(events.c.dialog_id, func.max(events.c.seq))
-            .where(events.c.dialog_id.in_(chunk))
-            .group_by(events.c.dialog_id)
-        )
-        found.update({row[0]: row[1] for row in connection.execute(query)})
+        found.update({row[0]: row[1] for row in connection.execute(_LAST_SEQS, {"ids": chunk})})
     return found
 
 
@@ -203,9 +205,52 @@ class ArrivalRow:
         return self.waited_s + running
 
 
-def _arrival_query() -> Select[Any]:
-    held = (seats.c.arrival_id == arrivals.c.id) & (seats.c.status != SeatStatus.GIVEN_UP.value)
-    return select(arrivals, seats.c.dialog_id, seats.c.item_id).outerjoin(seats, held)
+# Statements are built once: building one costs as much as running it.
+_held: Final = (seats.c.arrival_id == arrivals.c.id) & (seats.c.status != SeatStatus.GIVEN_UP.value)
+_ARRIVALS: Final = select(arrivals, seats.c.dialog_id, seats.c.item_id).outerjoin(seats, _held)
+_ARRIVAL: Final = _ARRIVALS.where(arrivals.c.id == bindparam("arrival"))
+_ARRIVALS_BY_ID: Final = _ARRIVALS.where(arrivals.c.id.in_(bindparam("ids", expanding=True)))
+_LATEST_ARRIVAL: Final = (
+    _ARRIVALS.where(arrivals.c.worker_id == bindparam("worker"))
+    .order_by((arrivals.c.status == ArrivalStatus.RELEASED.value), arrivals.c.created_at.desc())
+    .limit(1)
+)
+_OPEN_ARRIVALS: Final = _ARRIVALS.where(
+    arrivals.c.study_id == bindparam("study"),
+    arrivals.c.status.in_(bindparam("statuses", expanding=True)),
+)
+_WORKER: Final = select(workers.c.id).where(
+    workers.c.study_id == bindparam("study"),
+    workers.c.recruiter == bindparam("recruiter"),
+    workers.c.external_id == bindparam("external"),
+)
+_mine, _theirs = seats.alias("mine"), seats.alias("theirs")
+_HISTORIES: Final = (
+    select(_mine.c.worker_id, _mine.c.item_id, _mine.c.status, _theirs.c.worker_id.label("met"))
+    .join(_theirs, (_theirs.c.dialog_id == _mine.c.dialog_id) & (_theirs.c.role != _mine.c.role))
+    .where(_mine.c.worker_id.in_(bindparam("workers", expanding=True)))
+)
+_RELEASE: Final = (
+    select(
+        releases,
+        dialogs.c.outcome,
+        select(func.coalesce(func.sum(ledger.c.cents), 0))
+        .where(ledger.c.arrival_id == releases.c.arrival_id)
+        .scalar_subquery()
+        .label("cents"),
+        select(func.count())
+        .where(
+            seats.c.worker_id == arrivals.c.worker_id,
+            seats.c.status != SeatStatus.GIVEN_UP.value,
+        )
+        .correlate(arrivals)
+        .scalar_subquery()
+        .label("worker_dialogs"),
+    )
+    .join(arrivals, arrivals.c.id == releases.c.arrival_id)
+    .outerjoin(dialogs, dialogs.c.id == releases.c.dialog_id)
+    .where(releases.c.arrival_id == bindparam("arrival"))
+)
 
 
 def _arrival(row: Any) -> ArrivalRow:
@@ -228,59 +273,37 @@ def _arrival(row: Any) -> ArrivalRow:
 
 
 def arrival(connection: Connection, arrival_id: str) -> ArrivalRow | None:
-    row = connection.execute(_arrival_query().where(arrivals.c.id == arrival_id)).one_or_none()
+    row = connection.execute(_ARRIVAL, {"arrival": arrival_id}).one_or_none()
     return None if row is None else _arrival(row)
 
 
 def arrivals_by_id(connection: Connection, ids: Collection[str]) -> dict[str, ArrivalRow]:
     found: dict[str, ArrivalRow] = {}
     for chunk in _chunks(ids):
-        for row in connection.execute(_arrival_query().where(arrivals.c.id.in_(chunk))):
+        for row in connection.execute(_ARRIVALS_BY_ID, {"ids": chunk}):
             found[row.id] = _arrival(row)
     return found
-
-
-def arrival_of_assignment(
-    connection: Connection, study_id: str, assignment_id: str
-) -> ArrivalRow | None:
-    query = _arrival_query().where(
-        arrivals.c.study_id == study_id, arrivals.c.assignment_id == assignment_id
-    )
-    row = connection.execute(query).one_or_none()
-    return None if row is None else _arrival(row)
 
 
 def worker_id(
     connection: Connection, study_id: str, recruiter: str, external_id: str
 ) -> str | None:
     """Our id of the person that a recruiter calls `external_id`."""
-    query = select(workers.c.id).where(
-        workers.c.study_id == study_id,
-        workers.c.recruiter == recruiter,
-        workers.c.external_id == external_id,
-    )
-    return connection.execute(query).scalar_one_or_none()
+    params = {"study": study_id, "recruiter": recruiter, "external": external_id}
+    return connection.execute(_WORKER, params).scalar_one_or_none()
 
 
 def latest_arrival(connection: Connection, worker: str) -> ArrivalRow | None:
     """The worker's newest arrival; the open one if there is one."""
-    query = (
-        _arrival_query()
-        .where(arrivals.c.worker_id == worker)
-        .order_by((arrivals.c.status == ArrivalStatus.RELEASED.value), arrivals.c.created_at.desc())
-        .limit(1)
-    )
-    row = connection.execute(query).one_or_none()
+    row = connection.execute(_LATEST_ARRIVAL, {"worker": worker}).one_or_none()
     return None if row is None else _arrival(row)
 
 
 def open_arrivals(
     connection: Connection, study_id: str, statuses: Sequence[ArrivalStatus]
 ) -> list[ArrivalRow]:
-    query = _arrival_query().where(
-        arrivals.c.study_id == study_id, arrivals.c.status.in_([s.value for s in statuses])
-    )
-    return [_arrival(row) for row in connection.execute(query)]
+    params = {"study": study_id, "statuses": [s.value for s in statuses]}
+    return [_arrival(row) for row in connection.execute(_OPEN_ARRIVALS, params)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,17 +323,8 @@ def histories(connection: Connection, worker_ids: Collection[str]) -> Mapping[st
     seen: dict[str, set[str]] = defaultdict(set)
     met: dict[str, set[str]] = defaultdict(set)
     count: dict[str, int] = defaultdict(int)
-    mine, theirs = seats.alias("mine"), seats.alias("theirs")
     for chunk in _chunks(worker_ids):
-        query = (
-            select(mine.c.worker_id, mine.c.item_id, mine.c.status, theirs.c.worker_id.label("met"))
-            .join(
-                theirs,
-                (theirs.c.dialog_id == mine.c.dialog_id) & (theirs.c.role != mine.c.role),
-            )
-            .where(mine.c.worker_id.in_(chunk))
-        )
-        for row in connection.execute(query):
+        for row in connection.execute(_HISTORIES, {"workers": chunk}):
             seen[row.worker_id].add(row.item_id)
             met[row.worker_id].add(row.met)
             count[row.worker_id] += row.status != SeatStatus.GIVEN_UP.value
@@ -322,91 +336,24 @@ def histories(connection: Connection, worker_ids: Collection[str]) -> Mapping[st
 
 @dataclass(frozen=True, slots=True)
 class ReleaseRow:
-    """How an arrival ended and what it is owed in all (cents)."""
+    """How an arrival ended and what it is owed in all (cents).
+
+    `worker_dialogs` is how many dialogs its worker has had in the study so far.
+    """
 
     release: Release
     code: str
     at: float
     cents: int
     outcome: Outcome | None
+    worker_dialogs: int
 
 
 def release(connection: Connection, arrival_id: str) -> ReleaseRow | None:
-    query = (
-        select(releases, dialogs.c.outcome)
-        .outerjoin(dialogs, dialogs.c.id == releases.c.dialog_id)
-        .where(releases.c.arrival_id == arrival_id)
-    )
-    row = connection.execute(query).one_or_none()
+    row = connection.execute(_RELEASE, {"arrival": arrival_id}).one_or_none()
     if row is None:
         return None
-    owed = connection.execute(
-        select(func.coalesce(func.sum(ledger.c.cents), 0)).where(ledger.c.arrival_id == arrival_id)
-    ).scalar_one()
     outcome = Outcome(row.outcome) if row.outcome else None
-    return ReleaseRow(Release(row.release), row.code, row.at, int(owed), outcome)
-
-
-# --- Counts --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """How far a study has come."""
-
-    places: int
-    complete: int
-    live: int
-    solo: int
-    abandoned: int
-    messages: int
-    owed: int
-    owed_cents: int
-    relaunches: int
-    releases: Mapping[str, int]
-
-
-def totals(connection: Connection, study_id: str) -> Totals:
-    """Counts over a whole study. `messages` are those of complete dialogs."""
-
-    def count(query: Select[Any]) -> int:
-        return int(connection.execute(query).scalar_one() or 0)
-
-    of_study = dialogs.c.study_id == study_id
-    by_outcome = {
-        row[0]: row[1]
-        for row in connection.execute(
-            select(dialogs.c.outcome, func.count()).where(of_study).group_by(dialogs.c.outcome)
-        )
-    }
-    said = (
-        select(func.count())
-        .select_from(events.join(dialogs, dialogs.c.id == events.c.dialog_id))
-        .where(of_study, events.c.kind == "said", dialogs.c.outcome == Outcome.COMPLETE.value)
-    )
-    owed = select(func.count(), func.coalesce(func.sum(ledger.c.cents), 0)).select_from(
-        ledger.join(arrivals, arrivals.c.id == ledger.c.arrival_id)
-    )
-    owed_rows, owed_cents = connection.execute(owed.where(arrivals.c.study_id == study_id)).one()
-    released = connection.execute(
-        select(releases.c.release, func.count())
-        .select_from(releases.join(arrivals, arrivals.c.id == releases.c.arrival_id))
-        .where(arrivals.c.study_id == study_id)
-        .group_by(releases.c.release)
-    )
-    return Totals(
-        places=count(select(func.sum(items.c.wanted)).where(items.c.study_id == study_id)),
-        complete=by_outcome.get(Outcome.COMPLETE.value, 0),
-        live=by_outcome.get(None, 0),
-        solo=by_outcome.get(Outcome.SOLO.value, 0),
-        abandoned=by_outcome.get(Outcome.ABANDONED.value, 0),
-        messages=count(said),
-        owed=int(owed_rows),
-        owed_cents=int(owed_cents),
-        relaunches=count(
-            select(func.count())
-            .select_from(relaunches.join(dialogs, dialogs.c.id == relaunches.c.dialog_id))
-            .where(of_study)
-        ),
-        releases={row[0]: row[1] for row in released},
+    return ReleaseRow(
+        Release(row.release), row.code, row.at, int(row.cents), outcome, row.worker_dialogs
     )

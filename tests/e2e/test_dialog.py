@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, expect
 
-from dialogs.record import queries
 from dialogs.record.tables import items
+from dialogs.record.totals import Totals, study_totals
 from tests.e2e.stage import WAIT_MS, Stage, on_stage, photos, quick, rounds, write_study
 from tests.live import eventually
 
 pytestmark = pytest.mark.e2e
 
 
-async def totals(stage: Stage) -> queries.Totals:
+async def totals(stage: Stage) -> Totals:
     service = stage.server.service
-    return await service.record.read(queries.totals, service.config.study.id)
+    return await service.record.read(study_totals, service.config.study.id)
 
 
 async def test_a_full_dialog_and_the_questioner_never_gets_the_image(
@@ -124,7 +124,7 @@ async def test_both_gone(browser: Browser, tmp_path: Path, redis_url: str) -> No
         await questioner.page.close()
         await answerer.page.close()
 
-        async def ended() -> queries.Totals | None:
+        async def ended() -> Totals | None:
             found = await totals(stage)
             return found if found.abandoned else None
 

@@ -14,6 +14,7 @@ from dialogs.dialog import Leave, PairAgain, decide
 from dialogs.record import decisions, queries, studies, tables
 from dialogs.record.errors import Conflict
 from dialogs.record.store import Record
+from dialogs.record.totals import study_totals
 from dialogs.record.writer import Decision
 from dialogs.rules import ArrivalStatus, LedgerReason, Outcome, Role, Rules
 from tests.plays import Action, Play, all_rules, happenings, played
@@ -87,11 +88,11 @@ def test_the_rows_of_a_dialog_say_what_its_events_say(
 
 
 async def write_and_compare(record: Record, play: Play) -> None:
-    before = await record.read(queries.totals, STUDY)
+    before = await record.read(study_totals, STUDY)
     await admit(record, play)
     await commit_all(record, *play.decided)
     assert await state_of(record, play.dialog_id) == play.state
-    after = await record.read(queries.totals, STUDY)
+    after = await record.read(study_totals, STUDY)
     for seat in play.state.seats.values():
         released = await record.read(queries.release, seat.arrival_id)
         row = await record.read(queries.arrival, seat.arrival_id)
@@ -133,7 +134,7 @@ async def test_half_a_dialog_gives_its_place_back_and_only_a_complete_one_counts
         for play in (left, whole):
             await admit(record, play)
             await commit_all(record, *play.decided)
-        totals = await record.read(queries.totals, STUDY)
+        totals = await record.read(study_totals, STUDY)
         assert (totals.places, totals.complete, totals.solo, totals.relaunches) == (2, 1, 1, 1)
         assert totals.messages == 20
         assert await record.read(queries.free_places, STUDY) == [("item-left", 1)]

@@ -15,6 +15,7 @@ from dialogs.record import queries, tables
 from dialogs.record.bulk import insert_rows
 from dialogs.record.engine import open_engine
 from dialogs.record.queries import History
+from dialogs.record.totals import study_totals
 from dialogs.rules import ArrivalStatus
 from tests.records import STUDY, arrival_row, said_row, shared_database, worker_row
 
@@ -264,7 +265,7 @@ def check_histories(connection: Connection, held: list[Held]) -> None:
 
 
 def check_totals(connection: Connection, wanted: tuple[int, ...], held: list[Held]) -> None:
-    totals = queries.totals(connection, STUDY)
+    totals = study_totals(connection, STUDY)
     everyone = [(n, seat) for n, one in enumerate(held) for seat in seats_of(n, one)]
     done = [n for n, (_, _, _, status) in everyone if status == "done"]
     lost = [n for n, (_, _, _, status) in everyone if status == "lost"]
@@ -280,7 +281,7 @@ def check_totals(connection: Connection, wanted: tuple[int, ...], held: list[Hel
     )
     counted = {"completed": len(done), "left": len(lost)}
     assert totals.releases == {name: n for name, n in counted.items() if n}
-    other = queries.totals(connection, "other")
+    other = study_totals(connection, "other")
     assert (other.places, other.complete, other.live, other.owed) == (sum(wanted), 0, 0, 0)
 
 
