@@ -1,7 +1,7 @@
 /** The limits of a message's text, as `dialogs/limits.py` has them. */
 
 const INVISIBLE = /^[\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Z}\p{Mn}\p{Me}]*$/u;
-const CONTROL = /\p{Cc}+/gu;
+const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
 /** A message is one line: line breaks and tabs, typed or pasted, become spaces. */
 export function oneLine(text: string): string {
