@@ -3,14 +3,14 @@
 -- neither (asleep).
 
 if op == 'join' then
-  -- ARGV: (arrival, ready_at, the rest of its entry)*
-  for i = 4, #ARGV, 3 do
-    local arrival, ready, data = ARGV[i], ARGV[i + 1], ARGV[i + 2]
+  -- ARGV: (arrival, tag of the language, ready_at, the other lines of its entry)*
+  for i = 4, #ARGV, 4 do
+    local arrival, group, ready, lines = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
     local entry = call('HGET', ARRIVALS, arrival)
     if entry and tonumber(ready_at(entry)) < tonumber(ready) then
       ready = ready_at(entry)
     end
-    call('HSET', ARRIVALS, arrival, ready .. ' ' .. data)
+    call('HSET', ARRIVALS, arrival, group .. ready .. '\n' .. lines)
     call('ZADD', BEATS, stamp(now), arrival)
     if call('HEXISTS', MATCHED, arrival) == 0 then
       call('ZADD', LOBBY, ready, arrival)

@@ -3,9 +3,9 @@
 -- greatest age (seconds), ARGV[3] the operation.
 --
 -- Ids of workers and items come with a tag in front, TAG characters of a digest, so that "has a seen
--- this item" is one search in a row of tags, with nothing to decode. An entry of ARRIVALS is three
--- lines: ready_at, a space, the tag of the language (spaces: over the cap), who it is (JSON); the
--- tags of the items seen; those of the workers met.
+-- this item" is one search in a row of tags, with nothing to decode. An entry of ARRIVALS is four
+-- lines: the tag of the language (spaces: over the cap) and ready_at; who it is (JSON); the tags of
+-- the items seen; those of the workers met.
 
 local LOBBY, ARRIVALS, BEATS, MATCHES, DUE, MATCHED, WORKERS, ITEMS, NUMBERS, FREE, HELD, SEALED,
   ORDER, CURSOR, WAITS = unpack(KEYS)
@@ -33,7 +33,7 @@ local function expire(...)
 end
 
 local function ready_at(entry)
-  return string.match(entry, '^%S+')
+  return string.match(entry, '^[^\n]+', TAG + 1)
 end
 
 local function is_fresh(arrival)

@@ -91,7 +91,8 @@ class Lobby:
         for some in _chunks(waiting):
             args: list[str] = []
             for w in some:
-                args += (w.arrival_id, repr(float(w.ready_at)), _entry(w))
+                group = _tag(w.language) if w.dialogs_left > 0 else " " * _TAG
+                args += (w.arrival_id, group, repr(float(w.ready_at)), _lines(w))
             await self._run(self._arrivals, "join", *args)
 
     async def leave(self, arrival_id: ArrivalId) -> Match | None:
@@ -275,7 +276,7 @@ def _lua(name: str) -> str:
     return "\n".join(folder.joinpath(f"{n}.lua").read_text("utf-8") for n in ("common", name))
 
 
-def _entry(w: Waiting) -> str:
+def _lines(w: Waiting) -> str:
     head = {
         "worker": _tagged(w.worker_id),
         "language": w.language,
@@ -283,9 +284,8 @@ def _entry(w: Waiting) -> str:
         "asks": Role.QUESTIONER in w.roles,
         "answers": Role.ANSWERER in w.roles,
     }
-    group = _tag(w.language) if w.dialogs_left > 0 else " " * _TAG
     who = json.dumps(head, ensure_ascii=False, separators=(",", ":"))
-    return f"{group}{who}\n{''.join(map(_tag, w.seen))}\n{''.join(map(_tag, w.met))}"
+    return f"{who}\n{''.join(map(_tag, w.seen))}\n{''.join(map(_tag, w.met))}"
 
 
 def _tag(text: str) -> str:

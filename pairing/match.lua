@@ -43,22 +43,16 @@ end
 
 -- --- People and items -----------------------------------------------------------------------
 
--- Only what is in a fixed place of the entry: most people who do not fit are known by that.
-local function read(arrival, entry)
-  local space = string.find(entry, ' ', 1, true)
-  local group = string.sub(entry, space + 1, space + TAG)
-  return {arrival = arrival, entry = entry, head = space + TAG + 1, group = group}
-end
-
-local function read_rest(person)
+local function read(person)
   local entry = person.entry
-  local line = string.find(entry, '\n', 1, true)
-  local last = string.find(entry, '\n', line + 1, true)
-  local who = cjson.decode(string.sub(entry, person.head, line - 1))
+  local one = string.find(entry, '\n', 1, true)
+  local two = string.find(entry, '\n', one + 1, true)
+  local three = string.find(entry, '\n', two + 1, true)
+  local who = cjson.decode(string.sub(entry, one + 1, two - 1))
   person.worker, person.language, person.address = who.worker, who.language, who.address
   person.asks, person.answers = who.asks, who.answers
-  person.seen = string.sub(entry, line + 1, last - 1)
-  person.met = string.sub(entry, last + 1)
+  person.seen = string.sub(entry, two + 1, three - 1)
+  person.met = string.sub(entry, three + 1)
   person.busy = call('HEXISTS', WORKERS, who.worker) == 1
 end
 
@@ -124,10 +118,10 @@ end
 -- The first item for two people who fit, or nil.
 local function fit(a, b)
   if not a.worker then
-    read_rest(a)
+    read(a)
   end
   if not b.worker then
-    read_rest(b)
+    read(b)
   end
   if a.worker == b.worker or a.language ~= b.language or a.busy or b.busy
     or not ((a.asks and b.answers) or (b.asks and a.answers))
@@ -140,7 +134,9 @@ local function fit(a, b)
 end
 
 local ghosts = 0
-local people, looked_at = {}, {}
+local looked_at = {}
+-- Language → those who speak it, as tried. Who is alone with theirs is not even read.
+local groups = {}
 
 -- Tries these arrivals, in order, with all that were tried before: the first pair that fits and
 -- its item.
@@ -157,18 +153,19 @@ local function try(arrivals)
         ghosts = ghosts + 1
         call('ZREM', LOBBY, arrival)
       else
-        local person = read(arrival, entries[i])
-        if person.group ~= NO_GROUP then
-          local group = person.group
-          for _, other in ipairs(people) do
-            if other.group == group then
-              local item = fit(other, person)
-              if item then
-                return other, person, item
-              end
+        local group = string.sub(entries[i], 1, TAG)
+        local person = {arrival = arrival, entry = entries[i]}
+        local others = groups[group]
+        if not others then
+          groups[group] = {person}
+        elseif group ~= NO_GROUP then
+          for _, other in ipairs(others) do
+            local item = fit(other, person)
+            if item then
+              return other, person, item
             end
           end
-          people[#people + 1] = person
+          others[#others + 1] = person
         end
       end
     end

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
+from dialogs.rules import Role
 from pairing.lobby import FORGET_S, FRESH_S, Lobby
 from tests.lobbies import all_matches, data_left, open_lobby, people, person, places
 from tests.services import flush
@@ -42,6 +44,42 @@ async def test_200_who_join_at_once_make_100_matches_and_nobody_twice(lobby: Lob
     assert len({arrival for match in found for arrival in match.arrivals}) == 200
     assert len({(match.item_id, match.place) for match in found}) == 100
     assert await lobby.places() == 0
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"worker_id": "worker-a"},
+        {"met": frozenset({"worker-a"})},
+        {"language": "de"},
+        {"dialogs_left": 0},
+        {"roles": frozenset()},
+        {"address": "home"},
+        {"seen": frozenset({"item-0000"})},
+    ],
+    ids=lambda other: next(iter(other)),
+)
+async def test_two_who_do_not_fit_are_not_matched(redis_url: str, other: dict[str, Any]) -> None:
+    async with open_lobby(redis_url, same_address_allowed=False) as lobby:
+        await lobby.offer(places(1))
+        fits = person("a", 5.0, address="home")
+        for ready_at in (1.0, 9.0):
+            await lobby.join(fits, person("b", ready_at, **other))
+            assert await lobby.match() is None
+            await lobby.leave("b")
+        await lobby.join(person("c", address="work"))
+        assert await lobby.match() is not None
+
+
+@pytest.mark.parametrize("role", list(Role))
+async def test_two_people_for_one_role_are_not_matched(lobby: Lobby, role: Role) -> None:
+    await lobby.offer(places(1))
+    await lobby.join(person("a", roles=frozenset({role})), person("b", roles=frozenset({role})))
+    assert await lobby.match() is None
+    await lobby.join(person("c", 1.0))
+    match = await lobby.match()
+    assert match is not None
+    assert match.seat(role).arrival_id == "a"
 
 
 async def test_the_oldest_are_matched_first(lobby: Lobby) -> None:
@@ -90,11 +128,11 @@ async def test_a_ghost_that_answers_again_has_kept_its_position(lobby: Lobby) ->
     assert await lobby.match() is not None
 
 
-async def test_many_ghosts_in_front_stop_nobody(lobby: Lobby) -> None:
+async def test_hundreds_of_ghosts_around_them_stop_nobody(lobby: Lobby) -> None:
     await lobby.offer(places(1))
     await lobby.join(*people(500))
     lobby.offset_s = FRESH_S + 1
-    await lobby.join(person("b", 1000.0), person("c", 1001.0))
+    await lobby.join(person("b", 250.0), person("c", 350.0))
     match = await lobby.match()
     assert match is not None
     assert set(match.arrivals) == {"b", "c"}
@@ -104,8 +142,10 @@ async def test_who_closed_the_page_is_not_matched_before_the_next_heartbeat(lobb
     await lobby.offer(places(1))
     await lobby.join(person("a", 1.0), person("b", 2.0))
     await lobby.sleep("a")
+    assert await lobby.view("b") == (1, 1)
     assert await lobby.match() is None
     await lobby.beat(["a"])
+    assert await lobby.view("b") == (2, 2)
     assert await lobby.match() is not None
 
 
