@@ -155,9 +155,8 @@ class Clockwork:
 
     async def sweep_once(self) -> None:
         """Arm every missing deadline at full length, and correct the free places."""
-        served = {state.dialog_id: state for state in self._dialogs.served()}
         for dialog_id in await self._record.read(queries.live_dialogs, self._study.id):
-            state = served.get(dialog_id)
+            state = self._dialogs.peek(dialog_id)
             if state is None:
                 state = await self._record.read(queries.dialog, dialog_id)
             if state is None:

@@ -42,7 +42,7 @@ from dialogs.record.store import Record
 from dialogs.rules import ArrivalStatus, Phase, Release, ReportKind, Role
 
 TYPING_SIGN_S: Final = 5.0
-"""How often a sign of typing is remembered, in seconds."""
+"""How often a sign of typing is remembered at most, in seconds."""
 
 NOT_NOW: Final = Refused(error="This is not possible right now.", code=ErrorCode.NOT_NOW)
 
@@ -203,9 +203,10 @@ class Requests:
                 self._fanout.tell("typing", [other.arrival_id, ask.on])
                 self._hub.emit(other.arrival_id, "typing", ask)
         now = time.monotonic()
-        if ask.on and state.turn is seat.role and now - page.typed_at >= TYPING_SIGN_S:
+        lasting = state.rules.turn_limit_s
+        again_s = min(TYPING_SIGN_S, lasting / 4)
+        if ask.on and state.turn is seat.role and now - page.typed_at >= again_s:
             page.typed_at = now
-            lasting = state.rules.turn_limit_s
             await self._deadlines.typed(state.dialog_id, seat.role, state.turn_seq, lasting)
 
     def _typing_elsewhere(self, note: Any) -> None:
