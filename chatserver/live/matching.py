@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Final
 
 from redis.exceptions import RedisError
@@ -37,10 +37,15 @@ ATTEMPTS: Final = 5
 RETRY_S: Final = 0.1
 
 
+async def _nothing() -> None:
+    return None
+
+
 class Matching:
     """Brings waiting arrivals together.
 
     `on_change(arrival_ids)` asks for a new `state` to those pages, in whatever process.
+    `on_refused()` is called when the record refused a dialog: the study may have been paused.
     `is_open` says whether the study takes new dialogs.
     """
 
@@ -62,6 +67,7 @@ class Matching:
         self._now = now
         self._look = asyncio.Event()
         self.on_change: Callable[[Iterable[str]], None] = lambda arrival_ids: None
+        self.on_refused: Callable[[], Awaitable[None]] = _nothing
 
     # --- The lobby -------------------------------------------------------------------------
 
@@ -169,7 +175,8 @@ class Matching:
 
     async def _clear_overdue(self) -> None:
         for match in await self._lobby.overdue():
-            await self._settle(match, blame_late=True)
+            # In a pause nothing could be started.
+            await self._settle(match, blame_late=self._is_open())
 
     async def _settle(self, match: Match, *, blame_late: bool) -> None:
         """End a match that led to no dialog, as the record says: who may wait on does.
@@ -199,6 +206,7 @@ class Matching:
             self.on_change(match.arrivals)
             return
         # Whatever Redis believed is older than the record: places and people are read anew.
+        await self.on_refused()
         await self._lobby.withdraw([(match.item_id, match.place)])
         await self._settle(match, blame_late=False)
         await self.sync_places()

@@ -144,6 +144,7 @@ class LiveService:
         self.dialogs.on_place = lambda item, place: self._later(self._offer(item, place))
         self.dialogs.on_waiting = lambda ids: self._later(self._join(ids))
         self.matching.on_change = self.screens.refresh_everywhere
+        self.matching.on_refused = self._look_at_study
         self.fanout.on("attached", self._attached_elsewhere)
         self.fanout.on_up = self.clockwork.sweep_soon
 
@@ -238,13 +239,16 @@ class LiveService:
             await self._quietly(self._look_once())
 
     async def _look_once(self) -> None:
+        await self._look_at_study()
+        await self.dialogs.catch_up()
+        await self.screens.look()
+
+    async def _look_at_study(self) -> None:
         study = await self.record.read(queries.study, self.config.study.id)
         if study is not None and study.status is not self._status:
             self._status = study.status
             log.info("the study is %s", study.status)
             self.matching.look()
-        await self.dialogs.catch_up()
-        await self.screens.look()
 
     async def _tell_lobbies(self) -> None:
         while await every(self.config.lobby_s, self._stop):
