@@ -595,6 +595,11 @@ class Live:
         self._items = 0
 
     @property
+    def servers(self) -> list[Server]:
+        """The servers of this event loop."""
+        return list(self._running)
+
+    @property
     def study_id(self) -> str:
         return self.config.study.id
 

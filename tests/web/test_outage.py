@@ -19,7 +19,7 @@ from tests.live import Live, Person, eventually, until
 from tests.services import PostgresServer, ValkeyServer
 
 SHORT: dict[str, Any] = {
-    "rules": {"grace_s": 1.0, "turn_limit_s": 60.0},
+    "rules": {"grace_s": 1.5, "turn_limit_s": 60.0},
     "presence_s": 2.0,
     "closed_s": 0.3,
     "no_outage_s": 1.0,
