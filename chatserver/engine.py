@@ -2,7 +2,7 @@
 
 What is mended here: sockets that never join, or join again and again, are closed; binary
 frames are refused (they would be gathered without a bound); WebSocket compression is off
-(92 KiB a connection); one event is encoded once and queued without a task of its own.
+(92 KiB a connection); one event is encoded once, queued and written without a task of its own.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import socketio
 from aiohttp import web
 from engineio import packet as engine_packet
 from engineio.async_drivers import aiohttp as aiohttp_driver
+
+from chatserver.outqueue import OutQueue
 
 log = logging.getLogger("duologue.sockets")
 
@@ -97,6 +99,7 @@ def create_server(allowed_origins: list[str] | None) -> socketio.AsyncServer:
     )
     logger.setLevel(logging.ERROR)
     server.eio._async = {**server.eio._async, "websocket": _WebSocket}
+    server.eio.create_queue = OutQueue
     _guard(server)
     return server
 

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import logging
 import signal
+import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -109,6 +110,7 @@ async def running(
     """A server process for the site, serving while the context is open."""
     # The default thresholds halve the rate at a thousand sockets.
     gc.set_threshold(50_000, 20, 50)
+    sys.setswitchinterval(0.0005)
     chosen = config or server_config(site)
     async with serve(chosen, site.settings.database_url, redis_url, failpoints) as server:
         yield server

@@ -16,11 +16,17 @@ MAX_WAITING = 50_000
 
 
 class Batcher(Generic[T]):
-    """For Redis work that may be lost without harm: what cannot be sent is dropped."""
+    """For Redis work that may be lost without harm: what cannot be sent is dropped.
 
-    def __init__(self, send: Callable[[list[T]], Awaitable[None]], name: str) -> None:
+    With `pause_s`, at least so many seconds lie between two calls: fewer and larger ones.
+    """
+
+    def __init__(
+        self, send: Callable[[list[T]], Awaitable[None]], name: str, *, pause_s: float = 0.0
+    ) -> None:
         self._send = send
         self._name = name
+        self._pause_s = pause_s
         self._waiting: list[T] = []
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
@@ -48,3 +54,5 @@ class Batcher(Generic[T]):
                 log.warning("%s: %d dropped: %s", self._name, len(items), error)
             if not self._waiting:
                 self._idle.set()
+            if self._pause_s:
+                await asyncio.sleep(self._pause_s)

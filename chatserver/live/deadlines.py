@@ -24,6 +24,8 @@ from dialogs.rules import Role
 from pairing.keys import Keys
 
 CLAIM_S: Final = 30.0
+PAUSE_S: Final = 0.05
+"""How long arming waits for company, in seconds: nothing here is about fractions of a second."""
 
 
 class ArrivalDeadline(StrEnum):
@@ -145,7 +147,9 @@ class Deadlines:
         self._claim = redis.register_script(_CLAIM)
         self._done = redis.register_script(_DONE)
         self._alive = redis.register_script(_ALIVE)
-        self._batcher: Batcher[tuple[str, str, float]] = Batcher(self._send, "deadlines")
+        self._batcher: Batcher[tuple[str, str, float]] = Batcher(
+            self._send, "deadlines", pause_s=PAUSE_S
+        )
 
     def arm(self, due: Due, delay_s: float) -> None:
         """Set a deadline `delay_s` seconds from now, whether or not it is set already."""

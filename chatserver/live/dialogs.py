@@ -218,9 +218,11 @@ class Dialogs:
         after: DialogState,
         decision: Decision,
     ) -> None:
-        # The rows hold the events as JSON already.
-        note = [[r["kind"], r["at"], r["data"]] for table, r in decision.inserts if table is stored]
-        self._fanout.tell("events", [before.dialog_id, before.seq + 1, note])
+        if not self._fanout.alone():
+            # The rows hold the events as JSON already.
+            rows = (row for table, row in decision.inserts if table is stored)
+            note = [[row["kind"], row["at"], row["data"]] for row in rows]
+            self._fanout.tell("events", [before.dialog_id, before.seq + 1, note])
         self._deadlines.change(before.dialog_id, deadlines(before), deadlines(after))
         for n, event in enumerate(events, start=before.seq + 1):
             self._apply(live, n, event, after if n == after.seq else None)

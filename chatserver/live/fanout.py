@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -22,6 +23,8 @@ log = logging.getLogger("duologue.fanout")
 Handler = Callable[[Any], None]
 _SILENCE_S: Final = 2.0
 _RETRY_S: Final = 0.2
+ALONE_S: Final = 1.0
+"""How long a process believes that it is the only one, in seconds."""
 
 
 class Fanout:
@@ -37,6 +40,8 @@ class Fanout:
         self._process_id = process_id
         self._handlers: dict[str, Handler] = {}
         self._batcher: Batcher[tuple[str, Any]] = Batcher(self._publish, "fan-out")
+        self._subscribed = False
+        self._alone_until = 0.0
         self.on_up: Callable[[], None] | None = None
 
     def on(self, kind: str, handler: Handler) -> None:
@@ -46,6 +51,11 @@ class Fanout:
         """Queue a note (JSON types) to the other processes; this one does not get it."""
         self._batcher.add((kind, note))
 
+    def alone(self) -> bool:
+        """Whether nobody else listened a moment ago, so that what is found in the record anyway
+        need not be told."""
+        return time.monotonic() < self._alone_until
+
     async def send(self) -> None:
         """Publish until cancelled."""
         await self._batcher.run()
@@ -54,7 +64,9 @@ class Fanout:
         await self._batcher.flushed()
 
     async def _publish(self, notes: list[tuple[str, Any]]) -> None:
-        await self._redis.publish(self._channel, orjson.dumps([self._process_id, notes]))
+        told = await self._redis.publish(self._channel, orjson.dumps([self._process_id, notes]))
+        if told <= self._subscribed:
+            self._alone_until = time.monotonic() + ALONE_S
 
     async def listen(self) -> None:
         """Receive until cancelled; survives a Redis that goes away and comes back."""
@@ -82,11 +94,14 @@ class Fanout:
                         await pubsub.ping()
                     continue
                 heard = loop.time()
-                if message["type"] == "subscribe" and self.on_up:
-                    self.on_up()
+                if message["type"] == "subscribe":
+                    self._subscribed = True
+                    if self.on_up:
+                        self.on_up()
                 elif message["type"] == "message":
                     self._receive(message["data"])
         finally:
+            self._subscribed = False
             try:
                 async with asyncio.timeout(_SILENCE_S):
                     await pubsub.aclose()  # type: ignore[no-untyped-call]

@@ -195,7 +195,10 @@ class Matching:
                 await self._record.writer.commit(unready(arrival_id, waited, missed_start=True))
             except Conflict:
                 log.info("arrival %s has moved on", arrival_id)
-        await self._join_rows(rows[a] for a in waiting - late)
+        if not blame_late:
+            # What Redis knew of them was wrong. Not after a match that merely ran out: joining
+            # counts as a heartbeat, and would wake a page that is closed.
+            await self._join_rows(rows[a] for a in waiting)
         self.on_change(match.arrivals)
 
     async def _open(self, match: Match) -> None:
