@@ -19,17 +19,16 @@ class BadText(ValueError):
 def clean_text(text: str) -> str:
     """Return `text` trimmed, or raise `BadText` with a sentence the worker can act on."""
     text = text.strip()
-    if text.isascii() and text.isprintable() and 0 < len(text) <= MAX_CHARACTERS:
-        # Nearly every message: nothing in it needs a closer look.
-        return text
-    if all(unicodedata.category(c) in _INVISIBLE for c in text):
+    # Nearly every message: none of its characters needs a closer look.
+    plain = text.isascii() and text.isprintable()
+    if not text or (not plain and all(unicodedata.category(c) in _INVISIBLE for c in text)):
         raise BadText("The message is empty. Please write something.")
     if len(text) > MAX_CHARACTERS:
         raise BadText(
             f"The message has {len(text)} characters; {MAX_CHARACTERS} is the most. "
             "Please shorten it."
         )
-    if any(unicodedata.category(c) in _FORBIDDEN for c in text):
+    if not plain and any(unicodedata.category(c) in _FORBIDDEN for c in text):
         raise BadText(
             "The message holds a line break or a character that cannot be sent. "
             "Please write it as one line of plain text."
