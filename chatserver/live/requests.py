@@ -159,13 +159,14 @@ class Requests:
         return await self._seat_command(page, PairAgain)
 
     async def finish(self, page: Page, ask: Finish) -> Done | Refused:
-        row = await self._row(page)
-        if row.status is not ArrivalStatus.RELEASED:
-            return NOT_NOW
+        """Keep the feedback of who is done. Nothing else changes, so no `state` follows."""
+        if page.status is not ArrivalStatus.RELEASED:
+            row = await self._row(page)
+            if row.status is not ArrivalStatus.RELEASED:
+                return NOT_NOW
         await self._record.writer.commit(
             decisions.feedback(page.arrival_id, ask.feedback.replace("\0", ""), self._now())
         )
-        self._screens.refresh(page.arrival_id)
         return Done()
 
     async def report(self, page: Page, ask: Report) -> Done | Refused:

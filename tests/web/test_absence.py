@@ -458,7 +458,6 @@ async def test_the_end_is_the_same_whenever_the_link_is_opened_again(live_each: 
     await asker.shows("released")
     code = asker.released["code"]
     await asker.do("finish", {"feedback": "it was fun\u0000"})
-    await asker.until(lambda: asker.released["feedback_sent"])
     await asker.do("finish", {"feedback": "twice"})
     token = asker.token
     again = asker.another_tab()
