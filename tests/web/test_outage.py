@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import threading
 import time
 from typing import Any
 
 import pytest
 from redis.asyncio import Redis
 
+from chatserver.config import Failpoints
 from chatserver.live.deadlines import Due
 from chatserver.server import Server
 from dialogs.dialog import DeadlineKind
@@ -129,6 +131,33 @@ async def test_a_restart_of_the_only_server_longer_than_grace_costs_nobody_the_s
     await passes(OUTAGE_S)
     await live_each.serve()
     await nobody_lost_a_seat(live_each, asker, teller)
+
+
+async def test_the_time_of_an_outage_counts_for_no_deadline(live_each: Live) -> None:
+    rules = {"grace_s": 0.5, "turn_limit_s": 60.0, "dialog_limit_s": 90.0}
+    server = await live_each.begin(rules=rules, no_outage_s=30.0)
+    asker, teller = await live_each.pair(*await live_each.people(2))
+    await live_each.converse(asker, teller, 3)
+    await live_each.stop(server)
+    keys = Keys(live_each.study_id)
+    async with Redis.from_url(live_each.redis_url) as redis:
+        # What 1000 s without any server leave behind.
+        await redis.hincrbyfloat(keys.clock, "alive", -1000.0)
+        for member in await redis.zrange(keys.deadlines, 0, -1):
+            await redis.zincrby(keys.deadlines, -1000.0, member)
+    server = await live_each.serve()
+    served, claim = 0, server.service.deadlines.claim
+
+    async def watched(*args: Any) -> Any:
+        nonlocal served
+        claims = await claim(*args)
+        served += 1
+        return claims
+
+    server.service.deadlines.claim = watched  # type: ignore[method-assign]
+    await until(lambda: served >= 3)
+    await nobody_lost_a_seat(live_each, asker, teller)
+    assert not await live_each.happened("away")
 
 
 async def test_absence_is_still_noticed_after_an_outage(
@@ -334,24 +363,39 @@ async def test_sigterm_in_mid_dialog_ends_within_seconds_and_pages_go_on(live_ea
 
 
 async def test_what_waits_for_its_commit_is_committed_before_the_end(live_each: Live) -> None:
-    server = await live_each.begin()
-    asker, _ = await live_each.pair(*await live_each.people(2))
-    commit, begun = server.service.record.writer.commit, asyncio.Event()
+    held, entered, go_on = threading.Event(), threading.Event(), threading.Event()
 
-    async def watched(decision: Any) -> None:
-        begun.set()
-        await commit(decision)
+    def before_commit() -> None:
+        if held.is_set():
+            entered.set()
+            assert go_on.wait(30)
 
-    server.service.record.writer.commit = watched  # type: ignore[method-assign]
-    sending = asyncio.create_task(asker.say_surely("is it a cat?"))
-    await begun.wait()
-    await live_each.stop(server)
-    (held,) = await live_each.dialogs()
-    assert [m.said.text for m in held.state.messages] == ["is it a cat?"]
+    await live_each.prepare()
+    server = await live_each.serve(Failpoints(before_commit=before_commit))
+    one, _ = await live_each.pair(*await live_each.people(2))
+    two, _ = await live_each.pair(*await live_each.people(2))
+    held.set()
+    writer = server.service.record.writer
+    sending = [asyncio.create_task(one.say_surely("the first"))]
+    try:
+        await until(entered.is_set)
+        # One is in flight and one waits for it.
+        sending.append(asyncio.create_task(two.say_surely("the second")))
+        await until(lambda: writer._waiting)
+        stopping = asyncio.create_task(live_each.stop(server))
+        await until(lambda: server.service.stopping)
+    finally:
+        held.clear()
+        go_on.set()
+    await stopping
+
+    async def said() -> list[str]:
+        return sorted(m.said.text for d in await live_each.dialogs() for m in d.state.messages)
+
+    assert await said() == ["the first", "the second"]
     await live_each.serve()
-    await sending
-    (held,) = await live_each.dialogs()
-    assert len(held.state.messages) == 1
+    await asyncio.gather(*sending)
+    assert await said() == ["the first", "the second"]
 
 
 async def test_a_server_with_open_sockets_stops_within_seconds(live: Live) -> None:

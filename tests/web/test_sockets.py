@@ -462,6 +462,21 @@ async def test_garbage_harms_nobody_else(live: Live) -> None:
     await eve.shows("arrived")
 
 
+async def test_binary_frames_are_refused_and_nothing_is_gathered_for_them(live: Live) -> None:
+    server = await live.begin()
+    ada = live.person()
+    await ada.arrive()
+    engine = server.service.wire._server
+    async with raw(live, ada.token) as socket:
+        # Two attachments are announced; without a bound they would be waited for.
+        await socket.send('452-["report",{"text":{"_placeholder":true,"num":0}}]')
+        await socket.ws.send_bytes(b"x" * 1000)
+        answer = await socket.call("report", {"text": "the socket is still of use, or closed"})
+        assert answer in ({"ok": True}, None)
+        assert engine._binary_packet == {}
+    assert "xxx" not in str(await live.rows_of("reports"))
+
+
 async def test_a_page_that_reads_nothing_is_closed(live: Live) -> None:
     server = await live.begin()
     (ada,) = await live.people(1)
