@@ -35,7 +35,6 @@ from sqlalchemy import Table, select
 
 from chatserver.config import Failpoints, ServerConfig, StudyConfig
 from chatserver.server import Server, serve
-from dialogs.dialog import DialogState
 from dialogs.events import Event
 from dialogs.images import Prepared, prepare
 from dialogs.record import queries, tables
@@ -43,6 +42,7 @@ from dialogs.record.errors import Unavailable
 from dialogs.record.store import Record
 from dialogs.record.studies import PreparedItem, changed_status, new_items, new_study
 from dialogs.rules import Role, Rules, StudyStatus
+from dialogs.state import DialogState
 from duologue.embedded import end_with_parent, free_port
 
 WITHIN_S: Final = 30.0

@@ -18,6 +18,7 @@ import orjson
 from hypothesis import strategies as st
 
 from dialogs import dialog, events
+from dialogs import state as folding
 from dialogs.dialog import (
     Answer,
     Command,
@@ -114,7 +115,7 @@ class Play:
     rows: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     decided: list[Decision] = field(default_factory=list)
     keys: int = 0
-    state: dialog.DialogState = field(init=False)
+    state: folding.DialogState = field(init=False)
 
     def __post_init__(self) -> None:
         self.taken = tuple(
@@ -128,7 +129,7 @@ class Play:
         self.dialog_id, self.item_id = f"dialog{self.nth}", f"item{self.nth}"
         opened = dialog.open_dialog(self.rules, self.item_id, 1, self.taken, self.now)
         self.events.append(opened)
-        self.state = dialog.begin(self.dialog_id, opened)
+        self.state = folding.begin(self.dialog_id, opened)
         self.seats = {seat.arrival_id: "live" for seat in self.taken}
         self.arrivals = {seat.arrival_id: "seated" for seat in self.taken}
         self.phase = "paired"
@@ -147,7 +148,7 @@ class Play:
             )
             stepwise = before
             for event in answer:
-                stepwise = dialog.evolve(stepwise, event)
+                stepwise = folding.evolve(stepwise, event)
             require(stepwise == after, Must.FOLD, "rows were made from another state")
             self.events += answer
             self._take(decision)
@@ -435,7 +436,7 @@ class Play:
 
     def _hold_fold(self, new: Sequence[Event]) -> None:
         require(self.state.seq == len(self.events), Must.FOLD, "an event has no number")
-        require(dialog.fold(self.dialog_id, self.events) == self.state, Must.FOLD)
+        require(folding.fold(self.dialog_id, self.events) == self.state, Must.FOLD)
         for event in new:
             stored = orjson.loads(orjson.dumps(events.to_json(event)))
             require(events.from_json(event.kind, event.at, stored) == event, Must.JSON, event)

@@ -12,12 +12,13 @@ import orjson
 import pytest
 from sqlalchemy import Connection, Table, func, select, text
 
-from dialogs.dialog import DialogState, begin, open_dialog
+from dialogs.dialog import open_dialog
 from dialogs.events import Opened, SeatTaken
 from dialogs.record import decisions, queries, studies
 from dialogs.record.store import Record, reading
 from dialogs.record.writer import Decision
 from dialogs.rules import ArrivalStatus, Release, Role, Rules
+from dialogs.state import DialogState, begin
 from tests.services import create_database, database_name, drop_database
 
 STUDY = "study"

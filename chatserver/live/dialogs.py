@@ -19,17 +19,7 @@ from chatserver.live.fanout import Fanout
 from chatserver.live.frames import frame, message_out
 from chatserver.live.hub import Hub
 from chatserver.tokens import new_code
-from dialogs.dialog import (
-    Answer,
-    Command,
-    DialogState,
-    Known,
-    Refusal,
-    RefusalCode,
-    deadlines,
-    decide,
-    evolve,
-)
+from dialogs.dialog import Answer, Command, Known, Refusal, RefusalCode, deadlines, decide
 from dialogs.events import Ended, Event, SeatLost, from_json
 from dialogs.record import queries
 from dialogs.record.decisions import event_row, happenings
@@ -38,6 +28,7 @@ from dialogs.record.store import Record
 from dialogs.record.tables import events as stored
 from dialogs.record.writer import Decision
 from dialogs.rules import Outcome, Phase
+from dialogs.state import DialogState, evolve
 
 log = logging.getLogger("duologue.dialogs")
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dialogs.dialog import DialogState
 from dialogs.events import Away, Event, Returned, Said
 from dialogs.rules import Role
+from dialogs.state import DialogState
 
 Frame = dict[str, Any]
 

@@ -17,7 +17,7 @@ from redis.exceptions import RedisError
 from chatserver.config import SameAddress, StudyConfig
 from chatserver.live.deadlines import Deadlines, Due, every
 from chatserver.tokens import new_id
-from dialogs.dialog import begin, deadlines, open_dialog
+from dialogs.dialog import deadlines, open_dialog
 from dialogs.events import Opened, SeatTaken
 from dialogs.record import queries
 from dialogs.record.decisions import opening, unready
@@ -25,6 +25,7 @@ from dialogs.record.errors import BadRow, Conflict, RecordError, Unavailable
 from dialogs.record.queries import ArrivalRow
 from dialogs.record.store import Record
 from dialogs.rules import ArrivalStatus, Role
+from dialogs.state import begin
 from pairing.lobby import Lobby
 from pairing.rules import Match, Waiting
 

@@ -33,13 +33,14 @@ from chatserver.wire import (
     Sync,
     Typing,
 )
-from dialogs.dialog import Command, Known, Leave, PairAgain, Refusal, Say, evolve, fold
+from dialogs.dialog import Command, Known, Leave, PairAgain, Refusal, Say
 from dialogs.events import Meta, Part
 from dialogs.record import decisions, queries
 from dialogs.record.errors import Conflict
 from dialogs.record.queries import ArrivalRow
 from dialogs.record.store import Record
 from dialogs.rules import ArrivalStatus, Phase, Release, ReportKind, Role
+from dialogs.state import evolve, fold
 
 TYPING_SIGN_S: Final = 5.0
 """How often a sign of typing is remembered at most, in seconds."""

@@ -15,10 +15,10 @@ from chatserver.wire import (
     Released,
     StudyOut,
 )
-from dialogs.dialog import DialogState
 from dialogs.limits import MAX_CHARACTERS
 from dialogs.record.queries import ArrivalRow, ItemRow, ReleaseRow
 from dialogs.rules import Protocol, Role, Sight
+from dialogs.state import DialogState
 
 
 def study_out(study: StudyConfig, *, paused: bool, preview: bool) -> StudyOut:

@@ -13,7 +13,6 @@ from typing import Any, Final
 import orjson
 from sqlalchemy import and_, bindparam, select
 
-from dialogs.dialog import DialogState, evolve
 from dialogs.events import Ended, Event, Opened, SeatLost, Settlement, to_json
 from dialogs.record.bulk import Row
 from dialogs.record.tables import (
@@ -40,6 +39,7 @@ from dialogs.rules import (
     SeatStatus,
     StudyStatus,
 )
+from dialogs.state import DialogState, evolve
 
 CodeFor = Callable[[str], str]
 """Gives the completion code for an arrival id; must be unguessable and unique."""

@@ -10,7 +10,6 @@ from typing import Any, Final
 import orjson
 from sqlalchemy import Connection, bindparam, func, or_, select
 
-from dialogs.dialog import DialogState, fold
 from dialogs.events import Event, from_json
 from dialogs.record.tables import (
     arrivals,
@@ -32,6 +31,7 @@ from dialogs.rules import (
     SeatStatus,
     StudyStatus,
 )
+from dialogs.state import DialogState, fold
 
 _CHUNK: Final = 500
 """How many ids one query names: below every database's limit of parameters."""

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from dialogs import dialog, events, limits, rules
+from dialogs import dialog, events, limits, rules, state
 from dialogs.record import decisions
 from tests.plays import (
     Must,
@@ -190,7 +190,7 @@ FAULTS = [
     ),
     Fault(
         "grace runs on after the return",
-        dialog,
+        state,
         "evolve",
         "replace(state.seats[role], away_seq=None, away_at=None, here_seq=seq)",
         "replace(state.seats[role], here_seq=seq)",
@@ -198,7 +198,7 @@ FAULTS = [
     ),
     Fault(
         "the presence deadline is not armed anew after the return",
-        dialog,
+        state,
         "evolve",
         "away_at=None, here_seq=seq)",
         "away_at=None)",
@@ -206,7 +206,7 @@ FAULTS = [
     ),
     Fault(
         "the turn's limit runs on after a message",
-        dialog,
+        state,
         "evolve",
         "seats=_with(state, replace(seat, sent=seat.sent + 1)),\n                turn_seq=seq,",
         "seats=_with(state, replace(seat, sent=seat.sent + 1)),",
@@ -272,7 +272,7 @@ FAULTS = [
     ),
     Fault(
         "a late survivor may be paired anew",
-        dialog,
+        state,
         "DialogState.may_pair_again",
         "self.rounds_paired < self.rules.pair_again_below",
         "True",
@@ -280,7 +280,7 @@ FAULTS = [
     ),
     Fault(
         "rounds alone count as rounds together",
-        dialog,
+        state,
         "evolve",
         "rounds_paired=rounds if paired else state.rounds_paired",
         "rounds_paired=rounds",

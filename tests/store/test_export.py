@@ -11,13 +11,14 @@ import orjson
 import pytest
 from sqlalchemy import Connection, Engine, update
 
-from dialogs.dialog import Leave, Say, decide, evolve, fold, open_dialog
+from dialogs.dialog import Leave, Say, decide, open_dialog
 from dialogs.events import Ended, Event, Part, SeatTaken, to_json
 from dialogs.export.folder import MANIFEST, ExportError, write_folder
 from dialogs.export.visdial import LeftOut, export_visdial
 from dialogs.record import tables as t
 from dialogs.record.engine import open_engine
 from dialogs.rules import Acceptance, Role, Rules
+from dialogs.state import evolve, fold
 from tests.visdial_reader import read_visdial
 
 RULES = Rules(rounds=3, pair_again_below=0)

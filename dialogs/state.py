@@ -1,0 +1,188 @@
+"""The state of a dialog, which is the fold of its events. Pure: standard library only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+from dialogs.events import Away, Ended, Event, Opened, Returned, Said, SeatLost, Settlement
+from dialogs.rules import Outcome, Phase, Role, Rules
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """One person's hold on the dialog, as far as the events say.
+
+    `away_seq` is the event that started the running grace period, `here_seq` the event since
+    which the person counts as present. A seat that is `gone` never comes back.
+    """
+
+    role: Role
+    arrival_id: str
+    worker_id: str
+    sent: int = 0
+    gone: bool = False
+    away_seq: int | None = None
+    away_at: float | None = None
+    here_seq: int = 1
+    settlement: Settlement | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A stored message with its place in the order of all events."""
+
+    seq: int
+    said: Said
+
+
+@dataclass(frozen=True, slots=True)
+class DialogState:
+    """The fold of a dialog's events. `seq` counts all events, not only messages, from 1."""
+
+    dialog_id: str
+    seq: int
+    phase: Phase
+    rules: Rules
+    item_id: str
+    place: int
+    opened_at: float
+    seats: Mapping[Role, Seat]
+    messages: tuple[Message, ...] = ()
+    keys: Mapping[tuple[Role, str], int] = field(default_factory=dict)
+    turn_seq: int = 1
+    turn_at: float = 0.0
+    rounds_paired: int = 0
+    outcome: Outcome | None = None
+    ended_at: float | None = None
+
+    @property
+    def turn(self) -> Role | None:
+        """Whose message is awaited, if anyone's."""
+        match self.phase:
+            case Phase.PAIRED:
+                return self.rules.kind.role_at(len(self.messages))
+            case Phase.SOLO:
+                return self.remaining.role
+            case Phase.ENDED:
+                return None
+            case _:
+                assert_never(self.phase)
+
+    @property
+    def remaining(self) -> Seat:
+        """The one seat still held in `solo`."""
+        (seat,) = (s for s in self.seats.values() if not s.gone)
+        return seat
+
+    @property
+    def round(self) -> int:
+        """The current round, from 1 to `rules.rounds`."""
+        match self.phase:
+            case Phase.SOLO:
+                done = self.remaining.sent
+            case Phase.PAIRED | Phase.ENDED:
+                done = len(self.messages) // len(self.rules.kind.turns)
+            case _:
+                assert_never(self.phase)
+        return min(done + 1, self.rules.rounds)
+
+    def done(self, seat: Seat) -> bool:
+        """Whether the person has given all that was asked: such a seat is never lost."""
+        return seat.sent >= self.rules.rounds
+
+    def seat_of(self, arrival_id: str) -> Seat | None:
+        return next((s for s in self.seats.values() if s.arrival_id == arrival_id), None)
+
+    def may_pair_again(self, role: Role) -> bool:
+        """Whether this survivor may go back to the lobby instead of finishing alone."""
+        return (
+            self.phase is Phase.SOLO
+            and not self.seats[role].gone
+            and self.rounds_paired < self.rules.pair_again_below
+        )
+
+
+def begin(dialog_id: str, opened: Opened) -> DialogState:
+    """The state after a dialog's first event."""
+    seats = {s.role: Seat(s.role, s.arrival_id, s.worker_id) for s in opened.seats}
+    return DialogState(
+        dialog_id,
+        1,
+        Phase.PAIRED,
+        opened.rules,
+        opened.item_id,
+        opened.place,
+        opened.at,
+        seats,
+        turn_at=opened.at,
+    )
+
+
+def evolve(state: DialogState, event: Event) -> DialogState:
+    """The state after `event`, which must be the one numbered `state.seq + 1`."""
+    seq = state.seq + 1
+    match event:
+        case Opened():
+            raise ValueError(f"dialog {state.dialog_id} was opened twice")
+        case Said(at=at, role=role, key=key):
+            seat = state.seats[role]
+            messages = (*state.messages, Message(seq, event))
+            paired = state.phase is Phase.PAIRED
+            rounds = len(messages) // len(state.rules.kind.turns)
+            return replace(
+                state,
+                seq=seq,
+                messages=messages,
+                keys={**state.keys, (role, key): seq},
+                seats=_with(state, replace(seat, sent=seat.sent + 1)),
+                turn_seq=seq,
+                turn_at=at,
+                rounds_paired=rounds if paired else state.rounds_paired,
+            )
+        case Away(at=at, role=role):
+            seat = replace(state.seats[role], away_seq=seq, away_at=at)
+            return replace(state, seq=seq, seats=_with(state, seat))
+        case Returned(at=at, role=role):
+            seat = replace(state.seats[role], away_seq=None, away_at=None, here_seq=seq)
+            after = replace(state, seq=seq, seats=_with(state, seat))
+            # Who comes back to an open turn gets the whole limit again.
+            return replace(after, turn_seq=seq, turn_at=at) if state.turn is role else after
+        case SeatLost(at=at, role=role, phase=phase, settlement=settlement):
+            seat = replace(state.seats[role], gone=True, settlement=settlement)
+            return replace(
+                state,
+                seq=seq,
+                phase=phase,
+                seats=_with(state, seat),
+                turn_seq=seq,
+                turn_at=at,
+            )
+        case Ended(at=at, outcome=outcome, settlements=settlements):
+            owed = {s.arrival_id: s for s in settlements}
+            seats = {
+                role: replace(seat, settlement=owed.get(seat.arrival_id, seat.settlement))
+                for role, seat in state.seats.items()
+            }
+            return replace(
+                state, seq=seq, phase=Phase.ENDED, outcome=outcome, ended_at=at, seats=seats
+            )
+        case _:
+            assert_never(event)
+
+
+def _with(state: DialogState, seat: Seat) -> dict[Role, Seat]:
+    return {**state.seats, seat.role: seat}
+
+
+def fold(dialog_id: str, events: Iterable[Event]) -> DialogState:
+    """The state after all of `events`, in order from the first."""
+    stream = iter(events)
+    opened = next(stream)
+    if not isinstance(opened, Opened):
+        raise ValueError(f"dialog {dialog_id} does not begin with its opening")
+    state = begin(dialog_id, opened)
+    for event in stream:
+        state = evolve(state, event)
+    return state
