@@ -101,7 +101,8 @@ async def test_only_complete_dialogs_count(live_each: Live) -> None:
     (row,) = await live_each.rows_of("dialogs")
     assert row.outcome == "solo"
     assert len(await live_each.rows_of("relaunches")) == 1
-    # The place is free again for two other people.
+    # The place is free again for two other people, also after a look at the record.
+    await live_each.servers[0].service.clockwork.sweep_once()
     await live_each.converse(*await live_each.pair(*await live_each.people(2)))
     outcomes = sorted(row.outcome for row in await live_each.rows_of("dialogs"))
     assert outcomes == ["complete", "solo"]
@@ -229,25 +230,29 @@ async def test_a_message_is_a_sign_of_life(live: Live) -> None:
 
 async def test_who_has_sent_ten_never_loses_the_seat(live_each: Live) -> None:
     asker, teller = await live_each.two(rules={"grace_s": 0.5}, **QUICK)
+    other_asker, other_teller = await live_each.pair(*await live_each.people(2))
     await live_each.converse(asker, teller, 19)
-    await asker.drop(comes_back=False)
-    async with Redis.from_url(live_each.redis_url) as redis:
-        # Every deadline that there is has come, and more than once.
-        key = Keys(live_each.study_id).deadlines
-        for member in await redis.zrange(key, 0, -1):
-            if not member.startswith((b"limit", b"turn")):
-                await redis.zadd(key, {member: 1})
-
-        async def only_the_tellers() -> bool:
-            members = [m.decode() for m in await redis.zrange(key, 0, -1)]
-            absences = [m for m in members if m.startswith(("presence", "grace"))]
-            return not any("|questioner|" in m for m in absences)
-
-        await eventually(only_the_tellers)
+    for person in (asker, other_teller):
+        await person.drop(comes_back=False)
+    # The other pair, cut at the same moment, shows when the time has come.
+    await other_asker.until(lambda: other_asker.phase == "solo")
     await teller.say("message 20")
     await ended(teller, "completed", 150)
     await asker.come_back()
     await ended(asker, "completed", 150)
+    assert len(await live_each.happened("seat_lost")) == 1
+
+
+async def test_a_page_that_answers_is_not_away(live: Live) -> None:
+    asker, teller = await live.two(**SILENCE)
+    other_asker, other_teller = await live.pair(*await live.people(2))
+    ready_for_long(live)
+    other_teller.answers_heartbeats = False
+    # The other pair, which is younger, shows when the time has come.
+    await other_asker.until(lambda: other_asker.partner["present"] is False)
+    assert len(await live.happened("away")) == 1
+    assert not asker.seen("partner")
+    assert not teller.seen("partner")
 
 
 async def test_both_gone_ends_the_dialog(live_each: Live) -> None:
