@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import logging
+import errno
 import os
 import sys
 import tempfile
@@ -25,11 +25,13 @@ from dialogs.record.studies import changed_status
 from dialogs.rules import StudyStatus
 from duologue.demo import demo_plan, make_site, run_demo
 from duologue.embedded import EmbeddedRedisError
+from duologue.logs import log_to_stderr
 from duologue.preparation import put_items
 from duologue.problems import BadInput
 from duologue.serve import (
     STUDY_FILE,
     Site,
+    check_redis,
     prepare_record,
     redis_for,
     running,
@@ -69,6 +71,13 @@ def main() -> None:
     except click.Abort:
         sys.exit(130)
     except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            click.echo(
+                "duologue: the port is in use; stop what uses it, or set DUOLOGUE_PORT to "
+                "another one (0 for any that is free)",
+                err=True,
+            )
+            sys.exit(2)
         where = f" ({error.filename})" if error.filename else ""
         click.echo(f"duologue: {error.strerror or error}{where}", err=True)
         sys.exit(2)
@@ -90,15 +99,6 @@ def site_of(place: Path) -> Site:
         raise BadInput([f"{file}: there is no study file; `duologue init {place}` writes one"])
     settings = read_settings(os.environ, file.parent)
     return Site(file.parent, read_study(file), settings)
-
-
-def log_to_stderr(level: str) -> None:
-    logging.basicConfig(
-        level=level.upper(),
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-        stream=sys.stderr,
-    )
-    logging.getLogger("alembic").setLevel(logging.WARNING)
 
 
 STUDY = click.argument("study", type=click.Path(path_type=Path), default=Path(), metavar="[STUDY]")
@@ -143,23 +143,26 @@ def serve(study: Path, check: bool) -> None:
     """
     site = site_of(study)
     static_files()
+    for key in site.study.unfilled():
+        click.echo(f"note: {key} is still to be filled in for workers", err=True)
     if check:
+        site.study.to_config()
         found = len(read_items(site.study.items_path))
         click.echo(f"{site.study.study.id}: the study file is right, and so are {found} items")
         return
     log_to_stderr(site.settings.log_level)
-    for key in site.study.unfilled():
-        click.echo(f"note: {key} is still to be filled in for workers", err=True)
     with redis_for(site) as redis_url:
         run(_serve(site, redis_url))
 
 
 async def _serve(site: Site, redis_url: str) -> None:
+    await check_redis(redis_url)
     added = await prepare_record(site, _progress("preparing pictures"))
     if added:
         click.echo(f"{added} items added")
     async with running(site, redis_url) as server:
-        click.echo(f"workers: {server.url}/work")
+        invited = "?invite=CODE" if site.study.study.one_time_invitations else ""
+        click.echo(f"workers: {server.url}/work{invited}")
         await until_told_to_stop()
 
 
@@ -184,7 +187,7 @@ def items() -> None:
 def items_add(file: Path, study: Path, as_json: bool) -> None:
     """Add the items in FILE (JSON lines or CSV) to a study, also while it runs.
 
-    Items that the study has already are passed over.
+    Items that the study has already are passed over. Image paths in FILE are relative to FILE.
 
     Example: duologue items add more.jsonl my-study
     """

@@ -95,7 +95,7 @@ async def run_demo(
     await prepare_record(site)
     async with running(site, redis_url, config=config) as server:
         for name, guest in zip(("first", "second"), GUESTS, strict=True):
-            say(f"{name} worker:  {server.url}/work?guest={guest}")
+            say(f"{name + ' worker:':15}{server.url}/work?guest={guest}")
         plan = replace(plan, check_answers=tuple(check.answer for check in config.study.check))
         summary = None
         if workers:
@@ -103,6 +103,7 @@ async def run_demo(
             for line in summary.lines():
                 say(line)
         if not leave_at_end:
+            say("Ctrl-C ends it; the study's folder stays.")
             await _until_stopped(server, plan, partner=partner)
         return await _results(server, site, summary, say)
 

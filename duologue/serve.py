@@ -12,6 +12,10 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from urllib.parse import urlsplit
+
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
 
 from chatserver.config import Failpoints, ServerConfig
 from chatserver.server import Server, serve
@@ -83,6 +87,25 @@ def redis_for(site: Site) -> Iterator[str]:
         return
     with EmbeddedRedis.start(site.folder / REDIS_FOLDER) as redis:
         yield redis.url
+
+
+async def check_redis(url: str) -> None:
+    """Ask Redis for an answer before anything else begins.
+
+    Raises:
+        BadInput: there is none within 2 s.
+    """
+    redis = Redis.from_url(url, socket_timeout=2.0, socket_connect_timeout=2.0)
+    try:
+        await redis.ping()
+    except (RedisError, OSError) as error:
+        parts = urlsplit(url)
+        where = f"{parts.hostname}:{parts.port}" if parts.hostname else parts.path
+        raise BadInput(
+            [f"Redis at {where} does not answer ({error}); start it, or mend DUOLOGUE_REDIS_URL"]
+        ) from None
+    finally:
+        await redis.aclose()
 
 
 async def prepare_record(site: Site, progress: Progress = lambda done, all_: None) -> int:

@@ -81,12 +81,6 @@ def _public(url: str) -> str:
     return url.rstrip("/")
 
 
-def _hash(text: str) -> str:
-    if "$" not in text or len(text) < 40:
-        raise ValueError("must be a hash of the password, not the password")
-    return text
-
-
 def _origin(text: str) -> str:
     if text != "'self'" and not re.fullmatch(r"https?://(\*\.)?[A-Za-z0-9.-]+(:\d{1,5})?", text):
         raise ValueError(f"must name origins such as https://workersandbox.mturk.com, not {text!r}")
@@ -126,10 +120,6 @@ class Settings(BaseModel):
     """The address to listen on; 0.0.0.0 for all."""
     port: Annotated[int, Field(ge=0, le=65_535)] = 8000
     """The port to listen on; 0 for any that is free."""
-    admin_password_hash: Annotated[str, AfterValidator(_hash)] | None = Field(
-        default=None, repr=False
-    )
-    """The hash of the password for the monitor. Without it, the monitor is closed."""
     frame_ancestors: Annotated[
         tuple[Annotated[str, AfterValidator(_origin)], ...], BeforeValidator(_words)
     ] = ()

@@ -17,7 +17,7 @@ identifies you. Please do not write anything that identifies you or somebody els
 
 Taking part is voluntary. You may leave at any time; the instructions say what leaving means for \
 your pay. There are no risks beyond those of an ordinary conversation on the internet. If what you \
-see or read troubles you, leave the dialog and report it: every page has a link for both.
+see or read troubles you, leave and tell us: every page has a link to report a problem.
 
 You can ask for your texts to be erased, or ask anything else, by writing to [CONTACT]. \
 [NAME OF THE ETHICS BOARD] has reviewed this study under number [NUMBER].

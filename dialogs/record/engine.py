@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -58,6 +59,9 @@ def open_engine(url: str, *, readers: int = 4, patient: bool = False) -> Engine:
 
 
 def _open_sqlite(url: URL, readers: int) -> Engine:
+    with suppress(OSError):
+        # What people wrote is nobody else's to read. Where this fails, connecting says why.
+        Path(str(url.database)).touch(mode=0o600)
     engine = create_engine(
         url,
         pool_size=readers + 1,

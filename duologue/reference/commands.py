@@ -23,7 +23,9 @@ def commands_page() -> str:
 
 
 def _sections(name: str, command: click.Command) -> Iterator[str]:
-    context = click.Context(command, info_name=name, max_content_width=100)
+    context = click.Context(
+        command, info_name=name, max_content_width=100, help_option_names=["-h", "--help"]
+    )
     if isinstance(command, click.Group):
         for sub in sorted(command.commands):
             yield from _sections(f"{name} {sub}", command.commands[sub])

@@ -105,6 +105,13 @@ def command(
     summary = _run(simulate(urls, plan, progress_line()))
     text = orjson.dumps(summary.to_json()).decode() if as_json else "\n".join(summary.lines())
     click.echo(text)
+    if summary.turned_away and not summary.dialogs:
+        click.echo(
+            "duologue: the server took nobody; is the study open, and does --check hold the "
+            "right answers to its questions?",
+            err=True,
+        )
+        sys.exit(1)
     if summary.violations or summary.unfinished:
         sys.exit(1)
 

@@ -12,7 +12,6 @@ import pytest
 from duologue.settings import SECRET_FILE, Settings, SettingsError, is_loopback, read_settings
 
 KEY = "k" * 32
-HASH = "scrypt$" + "h" * 60
 
 
 def problems(folder: Path, **environment: str) -> tuple[str, ...]:
@@ -28,7 +27,6 @@ def test_nothing_is_needed(tmp_path: Path) -> None:
     assert settings.public_url is None
     assert (settings.host, settings.port, settings.log_level) == ("127.0.0.1", 8000, "info")
     assert (settings.frame_ancestors, settings.trusted_proxies) == ((), 0)
-    assert settings.admin_password_hash is None
     assert len(settings.secret_key) >= 32
 
 
@@ -40,7 +38,6 @@ def test_every_variable_is_read(tmp_path: Path) -> None:
         "DUOLOGUE_PUBLIC_URL": "https://study.example.org/",
         "DUOLOGUE_HOST": "0.0.0.0",
         "DUOLOGUE_PORT": "8443",
-        "DUOLOGUE_ADMIN_PASSWORD_HASH": HASH,
         "DUOLOGUE_FRAME_ANCESTORS": "https://workersandbox.mturk.com, https://*.mturk.com 'self'",
         "DUOLOGUE_LOG_LEVEL": "WARNING",
         "DUOLOGUE_TRUSTED_PROXIES": "2",
@@ -54,7 +51,6 @@ def test_every_variable_is_read(tmp_path: Path) -> None:
         "public_url": "https://study.example.org",
         "host": "0.0.0.0",
         "port": 8443,
-        "admin_password_hash": HASH,
         "frame_ancestors": ("https://workersandbox.mturk.com", "https://*.mturk.com", "'self'"),
         "log_level": "warning",
         "trusted_proxies": 2,
@@ -82,7 +78,6 @@ def test_a_variable_set_to_nothing_is_not_set(tmp_path: Path) -> None:
         ("PUBLIC_URL", "https://h/?a=1", "without query"),
         ("PORT", "http", "must be a valid integer"),
         ("PORT", "70000", "must be less than or equal to 65535 (it is '70000')"),
-        ("ADMIN_PASSWORD_HASH", "hunter2", "must be a hash of the password"),
         ("FRAME_ANCESTORS", "https://a.org *", "[2] must name origins"),
         ("FRAME_ANCESTORS", "https://a.org; script-src", "[1] must name origins"),
         ("LOG_LEVEL", "loud", "must be 'debug', 'info', 'warning' or 'error' (it is 'loud')"),
@@ -110,7 +105,6 @@ def test_no_secret_is_shown(tmp_path: Path) -> None:
         "DUOLOGUE_DATABASE_URL": "postgresql://u:HIDDEN@db/d",
         "DUOLOGUE_REDIS_URL": "redis://:HIDDEN@cache",
         "DUOLOGUE_SECRET_KEY": "HIDDEN" * 6,
-        "DUOLOGUE_ADMIN_PASSWORD_HASH": "scrypt$" + "HIDDEN" * 10,
     }
     settings = read_settings(given, tmp_path)
     assert "HIDDEN" not in repr(settings)
@@ -120,9 +114,8 @@ def test_no_secret_is_shown(tmp_path: Path) -> None:
         DATABASE_URL="mysql://HIDDEN@h",
         REDIS_URL="http://HIDDEN@h",
         SECRET_KEY="HIDDEN",
-        ADMIN_PASSWORD_HASH="HIDDEN",
     )
-    assert len(found) == 4
+    assert len(found) == 3
     assert not any("HIDDEN" in problem for problem in found)
 
 
