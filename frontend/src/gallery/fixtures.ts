@@ -109,6 +109,25 @@ function dialog(role: Role, count: number, lang: string, change: Partial<Dialog>
   };
 }
 
+/** As long as an item file and the box allow, and without a space where a line could break. */
+const LONG_CAPTION =
+  "A crowded market square in the early evening, seen from a balcony: striped awnings over stalls of fruit, bread and flowers, a fountain with four stone lions, children chasing pigeons, two policemen on horses, and behind it all a white church whose tower is wrapped in scaffolding and green nets. ".padEnd(300, "x");
+const LONG_TEXT = "Donaudampfschifffahrtsgesellschaft".repeat(15).slice(0, 500);
+
+const plain = (width: number, height: number) =>
+  `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="100%" height="100%" fill="#7aa"/><circle cx="50%" cy="50%" r="40" fill="#fd4"/></svg>`)}`;
+
+/** A dialog that is hard to lay out: everything is as long as it may be. */
+function strained(role: Role, count: number, size: { width: number; height: number }): Dialog {
+  const { messages, item, ...rest } = dialog(role, count, "en");
+  const picture = role === "answerer" ? plain(size.width, size.height) : null;
+  const long = messages.map((m, index) => (index >= count - 2 ? { ...m, parts: [{ text: LONG_TEXT }] } : m));
+  return { ...rest, messages: long, item: { ...item, ...size, caption: LONG_CAPTION, picture } };
+}
+
+const TALL = { width: 400, height: 1600 };
+const WIDE = { width: 2000, height: 300 };
+
 function model(state: Partial<State>, change: Partial<Model> = {}): Model {
   const whole: State = { stage: "arrived", seq: 1, now: NOW, ...state };
   const start = initialModel({ draft: EMPTY_DRAFT, pending: null });
@@ -215,6 +234,20 @@ export const live: Record<string, (lang: string) => Model> = {
   "solo-ask": (lang) => alone("questioner", 9, lang),
   "solo-answer": (lang) => alone("answerer", 9, lang),
   "solo-early": (lang) => alone("answerer", 2, lang, { may_pair_again: true }),
+  "strained-ask": () => talking(strained("questioner", 18, TALL), { draft: draft(LONG_TEXT) }),
+  "strained-tall": () => talking(strained("answerer", 19, TALL), { draft: draft(LONG_TEXT) }),
+  "strained-wide": () => talking(strained("answerer", 19, WIDE)),
+  "strained-solo": () =>
+    talking({
+      ...strained("answerer", 1, TALL),
+      phase: "solo",
+      turn: "answerer",
+      your_turn: true,
+      may_pair_again: true,
+      partner: { present: false, left: true, grace_ends_at: null },
+      turn_ends_at: NOW + 42,
+    }),
+  "strained-end": () => ended({}, { ...strained("answerer", 20, TALL), phase: "ended", turn: null, your_turn: false }),
   completed: (lang) =>
     ended({}, { ...dialog("questioner", 20, lang), phase: "ended", turn: null, your_turn: false }),
   "completed-another": () => ended({ another: true, feedback_sent: true }),

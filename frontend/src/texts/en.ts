@@ -111,7 +111,7 @@ export const en = {
     title: "Looking for your partner",
     stay: "Keep this page open. You may look at something else: we play a sound when a partner is found.",
     waited: "You have waited",
-    estimate: "Likely still to wait",
+    estimate: "Likely wait",
     unknown: "not known yet",
     soon: "less than a minute",
     position: "Place in line",
@@ -184,7 +184,8 @@ export const en = {
     retry: "Send again",
     typing: "Your partner is writing…",
     pays: (pay: string) => `${pay} when you finish`,
-    paysNote: "Also if your partner leaves.",
+    paysNote: "even if your partner leaves",
+    toEnd: "To the newest message",
     newTurn: "● Your turn",
   },
 
@@ -206,6 +207,7 @@ export const en = {
 
   turn: {
     left: (time: string) => `${time} left to send your message. Writing gives you more time.`,
+    soon: "Less than a minute left to send your message.",
     over: "Time is up. Please send your message now, or your place may be lost.",
     partner: (time: string) =>
       `Your partner has ${time} left. If nothing comes, you finish alone and are paid in full.`,
@@ -231,6 +233,7 @@ export const en = {
   offline: {
     title: "Reconnecting…",
     note: "Nothing is lost. You can go on writing.",
+    noteElsewhere: "Nothing is lost. Keep this page open.",
     connecting: "Connecting…",
   },
 

@@ -7,6 +7,8 @@ export type { Texts } from "./en";
 
 const CATALOGUES: Readonly<Record<string, Texts>> = { en, ar };
 
+const RIGHT_TO_LEFT: ReadonlySet<string> = new Set(["ar"]);
+
 export interface Locale {
   lang: string;
   dir: "ltr" | "rtl";
@@ -26,7 +28,7 @@ export function localeFor(language: string): Locale {
   const t = CATALOGUES[lang] ?? en;
   return {
     lang,
-    dir: lang === "ar" ? "rtl" : "ltr",
+    dir: RIGHT_TO_LEFT.has(lang) ? "rtl" : "ltr",
     t,
     number: (n) => new Intl.NumberFormat(lang).format(n),
     money: (cents, currency) => money(lang, cents, currency),
@@ -44,7 +46,10 @@ function money(lang: string, cents: number, currency: string): string {
     currency,
     currencyDisplay: "narrowSymbol",
   });
-  return format.format(cents / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
+  const amount = format.format(cents / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
+  if (!RIGHT_TO_LEFT.has(lang)) return amount;
+  // Between words that run from right to left, "1.50 US$" would come apart into "$US 1.50".
+  return `\u2068${amount.replace(/^\u200f/, "")}\u2069`;
 }
 
 function span(lang: string, seconds: number, t: Texts): string {

@@ -47,6 +47,10 @@ describe("a locale", () => {
     expect(localeFor("en").money(150, "JPY")).toBe("¥150");
   });
 
+  it("keeps an amount together among words that run from right to left", () => {
+    expect(localeFor("ar").money(150, "USD")).toMatch(/^\u2068[^\u200f]*1\.50[^\u200f]*\u2069$/);
+  });
+
   it("writes clocks rounded up and never below zero", () => {
     const { clock } = localeFor("en");
     expect([clock(59.2), clock(60), clock(0.1), clock(-3)]).toEqual(["1:00", "1:00", "0:01", "0:00"]);

@@ -5,20 +5,25 @@ import { useLocale, useStudy } from "../context";
 import { RoleBadge } from "../parts/RoleCards";
 import { Picture } from "./Picture";
 
+/** Up to this many characters a caption has room beside the picture, even on a phone. */
+const SHORT_CAPTION = 80;
+
 export function Brief({ dialog }: { dialog: Dialog }) {
   const { t, money } = useLocale();
   const study = useStudy();
   const { item, role } = dialog;
+  const long = (item.caption?.length ?? 0) > SHORT_CAPTION;
   return (
-    <aside class="brief" aria-label={t.chat.caption}>
+    // Without a picture to press, a caption that scrolls can be reached in no other way.
+    <aside class="brief" aria-label={t.chat.caption} tabIndex={long && item.picture === null ? 0 : undefined}>
       <div class="brief-role">
         <RoleBadge role={role} />
         <p class="pay-line" data-testid="pays">
           <strong>{t.chat.pays(money(dialog.pays, study.currency))}</strong>
-          <span class="muted wide-only"> {t.chat.paysNote}</span>
+          <span class="muted wide-only">, {t.chat.paysNote}</span>
         </p>
       </div>
-      <div class="item">
+      <div class={long ? "item item-long" : "item"}>
         {item.picture !== null && <Picture item={item} address={item.picture} />}
         {item.caption !== null && (
           <div class="caption">

@@ -1,9 +1,10 @@
 /** What was said so far; new messages are read out, and the newest stays in view. */
 
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Dialog, MessageOut } from "../../generated/wire";
 import { useActions, useLocale, useServerTime } from "../context";
 import type { Model, Pending } from "../machine/model";
+import { Icon } from "../parts/Icon";
 import { Notices } from "./Notices";
 
 interface Props {
@@ -14,6 +15,12 @@ interface Props {
 /** Pixels from the end within which a reader counts as following the conversation. */
 const NEAR_END = 120;
 
+/** More than this many pixels out of sight below are worth a button. */
+const WORTH_A_BUTTON = 24;
+
+/** How many pixels are out of sight below. */
+const below = (box: HTMLElement) => box.scrollHeight - box.scrollTop - box.clientHeight;
+
 export function Conversation({ dialog, model }: Props) {
   const { t } = useLocale();
   const { messages } = dialog;
@@ -21,6 +28,7 @@ export function Conversation({ dialog, model }: Props) {
   const content = useRef<HTMLDivElement>(null);
   const following = useRef(true);
   const notices = useRef<HTMLDivElement>(null);
+  const [more, setMore] = useState(false);
   const toEnd = () => {
     if (view.current === null || notices.current === null) return;
     // Of a notice that is taller than the view, the beginning matters most.
@@ -33,39 +41,57 @@ export function Conversation({ dialog, model }: Props) {
   useEffect(() => {
     // A message or a notice adds to the content; the box or a phone's keyboard takes from the view.
     if (view.current === null || content.current === null) return;
-    const observer = new ResizeObserver(() => following.current && toEnd());
+    const box = view.current;
+    const observer = new ResizeObserver(() => {
+      if (following.current) toEnd();
+      setMore(below(box) > WORTH_A_BUTTON);
+    });
     observer.observe(view.current);
     observer.observe(content.current);
     return () => observer.disconnect();
   }, []);
   return (
-    <div
-      ref={view}
-      class="view"
-      role="group"
-      aria-label={t.chat.log}
-      tabIndex={0}
-      onScroll={({ currentTarget: box }) => {
-        following.current = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_END;
-      }}
-    >
-      <div ref={content} class="view-content">
-        <div class="log" role="log" aria-label={t.chat.log} aria-live="polite" data-testid="log">
-          {messages.length === 0 && model.pending === null && (
-            <p class="log-empty">{t.chat.empty[dialog.role]}</p>
-          )}
-          {messages.map((message) => (
-            <Said key={message.seq} message={message} dialog={dialog} />
-          ))}
-          {model.pending !== null && (
-            <OnItsWay pending={model.pending} dialog={dialog} model={model} />
-          )}
-          <Typing model={model} dialog={dialog} />
-        </div>
-        <div ref={notices} class="notices">
-          <Notices dialog={dialog} />
+    <div class="view-place">
+      <div
+        ref={view}
+        class="view"
+        role="group"
+        aria-label={t.chat.log}
+        tabIndex={0}
+        onScroll={({ currentTarget: box }) => {
+          following.current = below(box) < NEAR_END;
+          setMore(below(box) > WORTH_A_BUTTON);
+        }}
+      >
+        <div ref={content} class="view-content">
+          <div class="log" role="log" aria-label={t.chat.log} aria-live="polite" data-testid="log">
+            {messages.length === 0 && model.pending === null && (
+              <p class="log-empty">{t.chat.empty[dialog.role]}</p>
+            )}
+            {messages.map((message) => (
+              <Said key={message.seq} message={message} dialog={dialog} />
+            ))}
+            {model.pending !== null && (
+              <OnItsWay pending={model.pending} dialog={dialog} model={model} />
+            )}
+            <Typing model={model} dialog={dialog} />
+          </div>
+          <div ref={notices} class="notices">
+            <Notices dialog={dialog} />
+          </div>
         </div>
       </div>
+      {more && (
+        <button
+          type="button"
+          class="button button-plain to-end"
+          data-testid="to-end"
+          aria-label={t.chat.toEnd}
+          onClick={() => view.current?.scrollTo({ top: view.current.scrollHeight })}
+        >
+          <Icon name="down" />
+        </button>
+      )}
     </div>
   );
 }

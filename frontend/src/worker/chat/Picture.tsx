@@ -79,23 +79,26 @@ function Zoom({ address, alt, onClose }: { address: string; alt: string; onClose
     const { x, y } = centre.current;
     box.scrollTo(x * box.scrollWidth - box.clientWidth / 2, y * box.scrollHeight - box.clientHeight / 2);
   }, [level]);
+  const tools = (
+    <div class="zoom-tools">
+      <Button testid="zoom-out" unavailable={level === 1} label={t.chat.zoomOut} onPress={() => change(-1)}>
+        <Icon name="minus" />
+        <span class="wide-only">{t.chat.zoomOut}</span>
+      </Button>
+      <Button testid="zoom-in" unavailable={level === LARGEST} label={t.chat.zoomIn} onPress={() => change(1)}>
+        <Icon name="plus" />
+        <span class="wide-only">{t.chat.zoomIn}</span>
+      </Button>
+    </div>
+  );
   return (
-    <Modal title={t.chat.caption} testid="zoom" wide onClose={onClose}>
-      <div class="zoom-tools">
-        <Button testid="zoom-out" unavailable={level === 1} onPress={() => change(-1)}>
-          <Icon name="minus" />
-          {t.chat.zoomOut}
-        </Button>
-        <Button testid="zoom-in" unavailable={level === LARGEST} onPress={() => change(1)}>
-          <Icon name="plus" />
-          {t.chat.zoomIn}
-        </Button>
-      </div>
+    <Modal title={t.chat.caption} testid="zoom" wide tools={tools} onClose={onClose}>
       {/* The keyboard scrolls the enlarged picture with the arrows and sizes it with + and −. */}
       <div
         ref={field}
         class="zoom-field"
         tabIndex={0}
+        autoFocus
         role="group"
         aria-label={alt}
         onKeyDown={(event) => {

@@ -9,11 +9,13 @@ interface Props {
   title: string;
   testid: string;
   wide?: boolean;
+  /** Buttons beside the title. */
+  tools?: ComponentChildren;
   onClose: () => void;
   children: ComponentChildren;
 }
 
-export function Modal({ title, testid, wide = false, onClose, children }: Props) {
+export function Modal({ title, testid, wide = false, tools, onClose, children }: Props) {
   const { t } = useLocale();
   const ref = useRef<HTMLDialogElement>(null);
   const heading = useId();
@@ -40,6 +42,7 @@ export function Modal({ title, testid, wide = false, onClose, children }: Props)
     >
       <div class="modal-head">
         <h2 id={heading}>{title}</h2>
+        {tools}
         <button
           type="button"
           class="button button-quiet button-icon"
