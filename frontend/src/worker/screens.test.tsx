@@ -170,6 +170,34 @@ describe("the lobby", () => {
   });
 });
 
+describe("the focus", () => {
+  it.each([
+    ["matched", "start", "match-line"],
+    ["completed", "finish", "finished"],
+  ])("on %s goes to what follows when the button goes away", async (name, button, heir) => {
+    show(screen(name));
+    find(button)?.focus();
+    await press(button);
+    await vi.waitFor(() => expect(find(button)).toBeNull());
+    expect(find(heir)?.contains(document.activeElement)).toBe(true);
+  });
+});
+
+describe("a page that cannot go on", () => {
+  const stopped = (code: "bad_token" | "cap_reached") => {
+    const model = screen("bad-token");
+    return model && { ...model, stopped: { code, error: "So it is." } };
+  };
+
+  it("offers to load it again only where that can help", () => {
+    show(stopped("bad_token"));
+    expect(find("reload")).not.toBeNull();
+    show(stopped("cap_reached"));
+    expect(text("stopped-reason")).toBe("So it is.");
+    expect(find("reload")).toBeNull();
+  });
+});
+
 describe("the end", () => {
   it("hands in by the recruiter's form, as often as wanted", async () => {
     show(screen("completed-submit"));
@@ -189,6 +217,14 @@ describe("the end", () => {
     expect(text("amount")).toBe("$1.50");
     await press("finish");
     await vi.waitFor(() => expect(find("finished")).not.toBeNull());
+  });
+
+  it("has the whole conversation, and what it was about", () => {
+    show(screen("completed"));
+    expect(root.querySelectorAll("[data-testid=transcript] li")).toHaveLength(20);
+    expect(text("transcript")).toContain("A dog in front of a red house");
+    show(screen("left"));
+    expect(find("transcript")).toBeNull();
   });
 
   it("does not offer another dialog unless there is one", () => {
@@ -220,5 +256,6 @@ describe("the line that says what to do", () => {
     expect(find("turn-countdown")).toBeNull();
     show(screen("turn-ends"));
     expect(text("turn-countdown")).toContain("0:42");
+    expect(find("turn-countdown")?.querySelector("[role=alert]")?.textContent).toContain("Less than");
   });
 });

@@ -7,6 +7,7 @@ import { mayWrite, type Model } from "../machine/model";
 import { countCharacters, fits } from "../machine/text";
 import { Button } from "../parts/Button";
 import { Icon } from "../parts/Icon";
+import { NOW_LINE_ID } from "./NowLine";
 
 /** From this share of the limit on, the count stands out. */
 const NEARLY_FULL = 0.9;
@@ -60,11 +61,11 @@ export function Composer({ model, dialog }: { model: Model; dialog: Dialog }) {
           id={boxId}
           class="box"
           data-testid="box"
-          dir="auto"
+          dir={text === "" ? undefined : "auto"}
           rows={2}
           value={text}
           placeholder={placeholder(dialog, t.chat.placeholder)}
-          aria-describedby={helpId}
+          aria-describedby={`${NOW_LINE_ID} ${helpId}`}
           aria-invalid={problem !== null && !early}
           autocomplete="off"
           onInput={(event) => {

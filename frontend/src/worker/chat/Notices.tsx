@@ -15,7 +15,7 @@ export function Notices({ dialog }: { dialog: Dialog }) {
     <>
       {dialog.phase === "solo" && !allSent(dialog) && <Alone dialog={dialog} />}
       {away && <Away graceEndsAt={dialog.partner.grace_ends_at} />}
-      {!(away && !dialog.your_turn) && <TurnClock dialog={dialog} />}
+      {!away && <PartnersClock dialog={dialog} />}
     </>
   );
 }
@@ -33,23 +33,37 @@ function Away({ graceEndsAt }: { graceEndsAt: number | null }) {
   );
 }
 
-function TurnClock({ dialog }: { dialog: Dialog }) {
-  const { t, clock } = useLocale();
+/** The seconds that whoever's turn it is still has; null while there is no need to hurry. */
+function useHurry(dialog: Dialog): number | null {
   const now = useServerTime();
   if (dialog.turn_ends_at === null || dialog.turn === null || allSent(dialog)) return null;
   const left = dialog.turn_ends_at - now;
-  if (left > TURN_SHOWN_S) return null;
-  if (!dialog.your_turn) {
-    if (left <= 0) return null;
-    return (
-      <p class="turn-clock muted" role="timer" data-testid="partner-countdown">
-        {t.turn.partner(clock(left))}
-      </p>
-    );
-  }
+  return left > TURN_SHOWN_S ? null : left;
+}
+
+function PartnersClock({ dialog }: { dialog: Dialog }) {
+  const { t, clock } = useLocale();
+  const left = useHurry(dialog);
+  if (dialog.your_turn || left === null || left <= 0) return null;
+  return (
+    <p class="turn-clock muted" role="timer" data-testid="partner-countdown">
+      {t.turn.partner(clock(left))}
+    </p>
+  );
+}
+
+/** Beside the box, where nothing scrolls it out of sight. */
+export function OwnClock({ dialog }: { dialog: Dialog }) {
+  const { t, clock } = useLocale();
+  const left = useHurry(dialog);
+  if (!dialog.your_turn || left === null) return null;
   return (
     <Note tone="warn" icon="clock" silent testid="turn-countdown">
       <p role="timer">{left > 0 ? t.turn.left(clock(left)) : t.turn.over}</p>
+      {/* A timer is not read out; its two occasions are. */}
+      <p class="unseen" role="alert">
+        {left > 0 ? t.turn.soon : t.turn.over}
+      </p>
     </Note>
   );
 }

@@ -6,11 +6,15 @@ import { allSent, type Pending } from "../machine/model";
 import { Icon } from "../parts/Icon";
 import type { Texts } from "../../texts";
 
+/** The box is described by this line. */
+export const NOW_LINE_ID = "now-line";
+
 export function NowLine({ dialog, pending }: { dialog: Dialog; pending: Pending | null }) {
   const { t } = useLocale();
   const wanted = dialog.your_turn && pending === null;
   return (
     <p
+      id={NOW_LINE_ID}
       class={wanted ? `now now-${dialog.role}` : "now"}
       role="status"
       data-testid="now-line"

@@ -23,7 +23,7 @@ export function Leave({ state, onClose }: { state: State; onClose: () => void })
         id={box}
         class="box"
         data-testid="leave-reason"
-        dir="auto"
+        dir={reason === "" ? undefined : "auto"}
         rows={2}
         maxLength={1000}
         value={reason}

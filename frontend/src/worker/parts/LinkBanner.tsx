@@ -3,14 +3,20 @@
 import { useLocale } from "../context";
 import type { Link } from "../machine/model";
 
-export function LinkBanner({ link }: { link: Link }) {
+interface Props {
+  link: Link;
+  writing?: boolean;
+}
+
+export function LinkBanner({ link, writing = false }: Props) {
   const { t } = useLocale();
   return (
     <div role="status" class="banner-place">
       {link === "offline" && (
         <p class="banner" data-testid="offline-banner">
           <span class="pulse" aria-hidden="true" />
-          <strong>{t.offline.title}</strong> {t.offline.note}
+          <strong>{t.offline.title}</strong>{" "}
+          {writing ? t.offline.note : t.offline.noteElsewhere}
         </p>
       )}
     </div>

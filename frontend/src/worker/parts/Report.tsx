@@ -2,6 +2,7 @@
 
 import { useContext, useId, useState } from "preact/hooks";
 import { ActionsContext, useAttempt, useLocale, useStudy } from "../context";
+import { useHeir } from "../focus";
 import type { Actions } from "../live";
 import { Button } from "./Button";
 import { Modal } from "./Modal";
@@ -27,13 +28,16 @@ function ReportForm({ actions, onClose }: { actions: Actions; onClose: () => voi
   const { t } = useLocale();
   const [text, setText] = useState("");
   const [sent, setSent] = useState(false);
+  const thanks = useHeir<HTMLParagraphElement>(sent);
   const box = useId();
   const attempt = useAttempt(() => actions.report(text.trim()), () => setSent(true));
   if (sent) {
     return (
       <>
         <Note tone="good" icon="check" testid="report-thanks">
-          <p>{t.report.thanks}</p>
+          <p ref={thanks} tabIndex={-1}>
+            {t.report.thanks}
+          </p>
         </Note>
         <div class="actions">
           <Button testid="report-done" look="main" onPress={onClose}>
@@ -53,7 +57,7 @@ function ReportForm({ actions, onClose }: { actions: Actions; onClose: () => voi
         id={box}
         class="box"
         data-testid="report-text"
-        dir="auto"
+        dir={text === "" ? undefined : "auto"}
         rows={4}
         maxLength={5000}
         value={text}

@@ -5,6 +5,7 @@ import type { Dialog, Released } from "../../generated/wire";
 import { Said } from "../chat/Conversation";
 import type { Reply } from "../connection";
 import { useActions, useAttempt, useLocale } from "../context";
+import { useHeir } from "../focus";
 import { Button } from "../parts/Button";
 import { Icon } from "../parts/Icon";
 import { Failure, Note } from "../parts/Note";
@@ -46,14 +47,25 @@ export function End({ released, dialog, onAnother }: Props) {
 /** The last message ends the dialog, so this is where it is read. */
 function Transcript({ dialog }: { dialog: Dialog }) {
   const { t } = useLocale();
+  const heading = useId();
   return (
-    <section class="transcript">
-      <h2>{t.end.transcript}</h2>
-      <div class="log">
+    <section class="transcript" aria-labelledby={heading} data-testid="transcript">
+      <h2 id={heading}>{t.end.transcript}</h2>
+      {dialog.item.caption !== null && (
+        <div class="caption">
+          <p class="caption-name">{t.chat.caption}</p>
+          <p class="caption-text" dir="auto">
+            {dialog.item.caption}
+          </p>
+        </div>
+      )}
+      <ol class="log">
         {dialog.messages.map((message) => (
-          <Said key={message.seq} message={message} dialog={dialog} />
+          <li key={message.seq}>
+            <Said message={message} dialog={dialog} />
+          </li>
         ))}
-      </div>
+      </ol>
     </section>
   );
 }
@@ -120,6 +132,7 @@ function LastStep({ released }: { released: Released }) {
   const [feedback, setFeedback] = useState("");
   const [finished, setFinished] = useState(released.feedback_sent);
   const form = useRef<HTMLFormElement>(null);
+  const done = useHeir<HTMLParagraphElement>(finished);
   const box = useId();
   const { submit } = released;
   const attempt = useAttempt(
@@ -136,7 +149,9 @@ function LastStep({ released }: { released: Released }) {
   if (finished && submit === null) {
     return (
       <Note tone="good" icon="check" testid="finished">
-        <p>{t.end.finished}</p>
+        <p ref={done} tabIndex={-1}>
+          {t.end.finished}
+        </p>
       </Note>
     );
   }
@@ -155,7 +170,7 @@ function LastStep({ released }: { released: Released }) {
             id={box}
             class="box"
             data-testid="feedback"
-            dir="auto"
+            dir={feedback === "" ? undefined : "auto"}
             rows={3}
             maxLength={5000}
             placeholder={t.end.feedbackHint}

@@ -32,7 +32,8 @@ export function Refusal({ refused }: { refused: Refused }) {
       <p class="lead" dir="auto" data-testid="stopped-reason" data-code={refused.code}>
         {refusalText(locale, refused)}
       </p>
-      <Reload>{t.stopped.reload}</Reload>
+      {/* Who has done all there is to do would only be told so again. */}
+      {refused.code !== "cap_reached" && <Reload>{t.stopped.reload}</Reload>}
     </Page>
   );
 }

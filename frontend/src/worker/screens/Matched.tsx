@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import type { Match } from "../../generated/wire";
 import { useActions, useAttempt, useLocale, useServerTime, useStudy } from "../context";
+import { useHeir } from "../focus";
 import { Button } from "../parts/Button";
 import { Failure } from "../parts/Note";
 import { Page } from "../parts/Page";
@@ -14,11 +15,12 @@ export function Matched({ match }: { match: Match }) {
   const start = useAttempt(actions.start, () => setPressed(true));
   const notNow = useAttempt(actions.decline);
   const started = match.started || pressed;
+  const line = useHeir<HTMLParagraphElement>(started);
   return (
     <Page screen="matched" title={t.matched.title} narrow>
       <div class="centred">
         <Ring match={match} />
-        <p class="lead" role="status" data-testid="match-line">
+        <p ref={line} class="lead" role="status" tabIndex={-1} data-testid="match-line">
           {started ? t.matched.started : t.matched.intro}
         </p>
         <Failure attempt={start} />

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import type { Lobby } from "../../generated/wire";
 import { useActions, useAttempt, useLocale, useServerTime, useStudy } from "../context";
+import { useHeir } from "../focus";
 import { Button } from "../parts/Button";
 import { Failure, Note } from "../parts/Note";
 import { Page } from "../parts/Page";
@@ -36,21 +37,18 @@ function Searching() {
 
 function Remark({ lobby }: { lobby: Lobby }) {
   const { t } = useLocale();
-  if (lobby.nothing_left) {
-    return (
-      <p class="lead" data-testid="nothing-left">
-        {lobby.stop_pays > 0 ? t.waiting.nothing : t.waiting.nothingUnpaid}
-      </p>
-    );
-  }
-  if (lobby.paused) {
-    return (
-      <p class="lead" data-testid="paused">
-        {t.waiting.paused}
-      </p>
-    );
-  }
-  return <p class="lead">{t.waiting.stay}</p>;
+  const [testid, text] = lobby.nothing_left
+    ? ["nothing-left", lobby.stop_pays > 0 ? t.waiting.nothing : t.waiting.nothingUnpaid]
+    : lobby.paused
+      ? ["paused", t.waiting.paused]
+      : ["stay", t.waiting.stay];
+  // One element, so that what changes in it is read out.
+  return (
+    <div class="lead" role="status">
+      <p data-testid={testid}>{text}</p>
+      {lobby.may_stop && !lobby.nothing_left && <p class="unseen">{t.waiting.choiceTitle}</p>}
+    </div>
+  );
 }
 
 function Wait({ lobby }: { lobby: Lobby }) {
@@ -117,6 +115,7 @@ function Choice({ lobby }: { lobby: Lobby }) {
   const study = useStudy();
   const attempt = useAttempt(useActions().stopWaiting);
   const [waitingOn, setWaitingOn] = useState(false);
+  const kept = useHeir<HTMLParagraphElement>(waitingOn);
   const stop = (
     <Button
       testid="stop-waiting"
@@ -140,7 +139,9 @@ function Choice({ lobby }: { lobby: Lobby }) {
   return (
     <section class="choice" data-testid="choice">
       {waitingOn ? (
-        <p role="status">{t.waiting.waitingOn}</p>
+        <p ref={kept} role="status" tabIndex={-1}>
+          {t.waiting.waitingOn}
+        </p>
       ) : (
         <>
           <h2>{lobby.paused ? t.waiting.choicePaused : t.waiting.choiceTitle}</h2>
