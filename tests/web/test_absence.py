@@ -402,7 +402,7 @@ async def test_a_deadline_that_fires_twice_acts_once(live: Live) -> None:
     served: list[Due] = []
     server.service.deadlines.done = forgets  # type: ignore[method-assign]
     await ended(asker, "left", 0)
-    await until(lambda: served.count(served[0]) == 2)
+    await until(lambda: served and served.count(served[0]) == 2)
     lost = [e.role for e in await live.happened("seat_lost")]
     assert lost.count(Role.QUESTIONER) == 1
     assert len(await live.rows_of("relaunches")) == 1
