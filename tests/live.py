@@ -261,9 +261,12 @@ class Person:
         await until(lambda: not client.connected, told="the cut is noticed")
 
     async def come_back(self, url: str | None = None) -> None:
-        """After a `drop` that told it not to: reconnect now."""
+        """Connect, trying again as the page does; also after a `drop` that told it not to."""
         self.comes_back = True
-        await self.connect(url)
+        if url is not None:
+            self.url = url
+        async with asyncio.timeout(WITHIN_S):
+            await self._reconnect()
 
     async def close(self) -> None:
         """Close the tab."""
@@ -703,7 +706,7 @@ class Live:
             person.url = url
             answer = await person.arrive()
             assert answer["status"] == 200, answer
-            await person.connect()
+            await person.come_back()
 
         await asyncio.gather(*(come(p) for p in people))
         return people

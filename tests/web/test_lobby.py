@@ -125,9 +125,9 @@ async def test_a_study_with_no_items_says_so_and_pays_the_wait(live_each: Live) 
     for person in (ada, ben):
         await person.do("ready")
     for person in (ada, ben):
+        await person.shows("waiting")
         await person.until(lambda person=person: person.lobby.get("nothing_left"))
         assert person.lobby["may_stop"]
-        assert person.stage == "waiting"
     await ada.do("stop_waiting")
     await ada.shows("released")
     assert ada.released["release"] == "study_full"
@@ -139,6 +139,7 @@ async def test_items_added_while_the_study_runs_are_found(live_each: Live) -> No
     ada, ben = await live_each.people(2)
     for person in (ada, ben):
         await person.do("ready")
+    await ada.shows("waiting")
     await ada.until(lambda: ada.lobby.get("nothing_left"))
     await live_each.add_items(1)
     for person in (ada, ben):
@@ -552,3 +553,15 @@ async def test_start_and_stop_waiting_at_once_lead_to_one_of_the_two(live_each: 
     for row in await live_each.rows_of("arrivals"):
         assert row.status == "released"
     assert len(await live_each.releases()) == 6
+
+
+async def test_finding_nothing_is_paid_once_and_not_again_and_again(live: Live) -> None:
+    await live.begin(items=0)
+    (ada,) = await live.people(1)
+    await ada.do("ready")
+    await ada.do("stop_waiting")
+    await ada.shows("released")
+    assert ada.released["release"] == "study_full"
+    assert not ada.released["another"]
+    answer = await ada.arrive(another=True)
+    assert answer["code"] == "cap_reached"
