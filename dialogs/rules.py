@@ -183,10 +183,11 @@ class Pay:
     def for_waiting(self, waited_s: float) -> int:
         """The amount for `waited_s` seconds in the lobby without a partner, in cents.
 
-        Every begun minute counts: nobody who waited at all goes home with nothing.
+        Every begun minute counts: nobody who waited at all goes home with nothing. Waiting never
+        pays more than a dialog.
         """
         minutes = int(-(-max(waited_s, 0.0) // 60))
-        return minutes * self.waiting_per_minute
+        return min(minutes * self.waiting_per_minute, self.complete)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from dialogs.record.store import Record
 from dialogs.record.studies import changed_status
 from dialogs.rules import StudyStatus
 from duologue.demo import demo_plan, make_site, run_demo
-from duologue.embedded import EmbeddedRedisError
+from duologue.embedded import EmbeddedRedis, EmbeddedRedisError
 from duologue.logs import log_to_stderr
 from duologue.preparation import put_items
 from duologue.problems import BadInput
@@ -37,6 +37,7 @@ from duologue.serve import (
     running,
     static_files,
     until_told_to_stop,
+    url_of,
 )
 from duologue.settings import read_settings
 from duologue.simulate.command import command as simulate_command
@@ -80,6 +81,10 @@ def main() -> None:
             sys.exit(2)
         where = f" ({error.filename})" if error.filename else ""
         click.echo(f"duologue: {error.strerror or error}{where}", err=True)
+        sys.exit(2)
+    except (ValueError, RecursionError) as error:
+        # Odd input that no check foresaw, such as a NUL in a path or a number without an end.
+        click.echo(f"duologue: something given here cannot be used: {error}", err=True)
         sys.exit(2)
 
 
@@ -151,11 +156,12 @@ def serve(study: Path, check: bool) -> None:
         click.echo(f"{site.study.study.id}: the study file is right, and so are {found} items")
         return
     log_to_stderr(site.settings.log_level)
-    with redis_for(site) as redis_url:
-        run(_serve(site, redis_url))
+    with redis_for(site) as redis:
+        run(_serve(site, redis))
 
 
-async def _serve(site: Site, redis_url: str) -> None:
+async def _serve(site: Site, redis: EmbeddedRedis | str) -> None:
+    redis_url = url_of(redis)
     await check_redis(redis_url)
     added = await prepare_record(site, _progress("preparing pictures"))
     if added:
@@ -163,7 +169,7 @@ async def _serve(site: Site, redis_url: str) -> None:
     async with running(site, redis_url) as server:
         invited = "?invite=CODE" if site.study.study.one_time_invitations else ""
         click.echo(f"workers: {server.url}/work{invited}")
-        await until_told_to_stop()
+        await until_told_to_stop(redis)
 
 
 def _progress(what: str) -> Any:
@@ -297,11 +303,11 @@ def demo(
     say = partial(click.echo, err=as_json)
     say(f"study:         {place}")
     site = make_site(place, os.environ, workers)
-    with redis_for(site) as redis_url:
+    with redis_for(site) as redis:
         results = run(
             run_demo(
                 site,
-                redis_url,
+                redis,
                 workers=workers,
                 partner=partner,
                 leave_at_end=leave,

@@ -18,6 +18,7 @@ from dialogs.export.visdial import export_visdial
 from dialogs.record import queries
 from dialogs.record.totals import study_totals
 from dialogs.rules import ArrivalStatus
+from duologue.embedded import EmbeddedRedis
 from duologue.money import to_text
 from duologue.scenes import write_scenes
 from duologue.serve import (
@@ -27,6 +28,7 @@ from duologue.serve import (
     running,
     server_config,
     until_told_to_stop,
+    url_of,
 )
 from duologue.settings import read_settings
 from duologue.simulate.corpus import Corpus
@@ -81,7 +83,7 @@ def config_for(site: Site) -> ServerConfig:
 
 async def run_demo(
     site: Site,
-    redis_url: str,
+    redis: EmbeddedRedis | str,
     *,
     workers: int,
     partner: bool,
@@ -93,7 +95,7 @@ async def run_demo(
     """Serve the demonstration; returns the final counts for `--json`."""
     config = config_for(site)
     await prepare_record(site)
-    async with running(site, redis_url, config=config) as server:
+    async with running(site, url_of(redis), config=config) as server:
         for name, guest in zip(("first", "second"), GUESTS, strict=True):
             say(f"{name + ' worker:':15}{server.url}/work?guest={guest}")
         plan = replace(plan, check_answers=tuple(check.answer for check in config.study.check))
@@ -104,18 +106,20 @@ async def run_demo(
                 say(line)
         if not leave_at_end:
             say("Ctrl-C ends it; the study's folder stays.")
-            await _until_stopped(server, plan, partner=partner)
+            await _until_stopped(server, redis, plan, partner=partner)
         return await _results(server, site, summary, say)
 
 
-async def _until_stopped(server: Server, plan: Plan, *, partner: bool) -> None:
+async def _until_stopped(
+    server: Server, redis: EmbeddedRedis | str, plan: Plan, *, partner: bool
+) -> None:
     stop = asyncio.Event()
     partners = None
     if partner:
         partners = asyncio.ensure_future(
             keep_partner(server.url, plan, stop, somebody_waits=lambda: _somebody_waits(server))
         )
-    await until_told_to_stop()
+    await until_told_to_stop(redis)
     stop.set()
     if partners is not None:
         await partners

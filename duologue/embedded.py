@@ -53,7 +53,7 @@ class CannotStart(EmbeddedRedisError):
     """The server's binary is missing or it ended before it answered."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class EmbeddedRedis:
     """A running server. Use it as a context manager, or call `stop`.
 
@@ -62,6 +62,7 @@ class EmbeddedRedis:
 
     url: str
     process: subprocess.Popen[bytes]
+    folder: Path
 
     @classmethod
     def start(cls, folder: Path) -> Self:
@@ -83,7 +84,7 @@ class EmbeddedRedis:
                 port = free_port()
                 process = _spawn(binary, folder, port, lock)
                 if _wait_until_ready(process, port):
-                    return cls(url=f"redis://127.0.0.1:{port}/0", process=process)
+                    return cls(f"redis://127.0.0.1:{port}/0", process, folder)
                 if "Failed listening" not in _last_words(folder):
                     break
         finally:
@@ -92,6 +93,30 @@ class EmbeddedRedis:
         raise CannotStart(
             f"The embedded Redis did not start: {_last_words(folder)} (see {_log(folder)})"
         )
+
+    def revive(self) -> bool:
+        """Starts the server again, at the same address, if it has ended; returns whether it had.
+
+        It blocks as `start` does, and must be called from the main thread too.
+
+        Raises:
+            CannotStart: it does not start any more.
+        """
+        if self.process.poll() is None:
+            return False
+        port = int(self.url.rpartition(":")[2].partition("/")[0])
+        lock = _lock(self.folder)
+        try:
+            self.process = _spawn(binary_path(), self.folder, port, lock)
+            ready = _wait_until_ready(self.process, port)
+        finally:
+            os.close(lock)
+        if not ready:
+            raise CannotStart(
+                f"The embedded Redis ended and does not start again: {_last_words(self.folder)} "
+                f"(see {_log(self.folder)}). Nothing is lost: start duologue again"
+            )
+        return True
 
     def stop(self) -> None:
         """Ends the server after it has written its file. Ending it twice changes nothing."""

@@ -30,6 +30,7 @@ log = logging.getLogger("duologue")
 
 STUDY_FILE = "study.toml"
 REDIS_FOLDER = "redis"
+LOOK_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +81,29 @@ def server_config(
 
 
 @contextmanager
-def redis_for(site: Site) -> Iterator[str]:
-    """The URL of the settings' Redis, or of an embedded one that lives as long as the context."""
+def redis_for(site: Site) -> Iterator[EmbeddedRedis | str]:
+    """The settings' Redis by its URL, or an embedded one that lives as long as the context."""
     if site.settings.redis_url is not None:
         yield site.settings.redis_url
         return
     with EmbeddedRedis.start(site.folder / REDIS_FOLDER) as redis:
-        yield redis.url
+        yield redis
+
+
+def url_of(redis: EmbeddedRedis | str) -> str:
+    return redis if isinstance(redis, str) else redis.url
+
+
+async def look_after(redis: EmbeddedRedis | str) -> None:
+    """Start an embedded Redis again whenever it ends, until cancelled.
+
+    Raises:
+        CannotStart: it does not start any more.
+    """
+    while isinstance(redis, EmbeddedRedis):
+        await asyncio.sleep(LOOK_S)
+        if redis.revive():
+            log.error("the embedded Redis had ended and was started again; nothing is lost")
 
 
 async def check_redis(url: str) -> None:
@@ -139,10 +156,23 @@ async def running(
         yield server
 
 
-async def until_told_to_stop() -> None:
-    """Return at SIGTERM or SIGINT."""
+async def until_told_to_stop(redis: EmbeddedRedis | str) -> None:
+    """Look after an embedded Redis, and return at SIGTERM or SIGINT.
+
+    Raises:
+        CannotStart: the embedded Redis has ended and does not start any more.
+    """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    await stop.wait()
+    care = asyncio.ensure_future(look_after(redis))
+    stopping = asyncio.ensure_future(stop.wait())
+    if isinstance(redis, str):
+        await stopping
+        return
+    await asyncio.wait((care, stopping), return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    if care.done():
+        care.result()
+    care.cancel()

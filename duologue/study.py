@@ -186,6 +186,8 @@ def read_study(file: Path) -> StudyFile:
         what, line = (found[1], found[2]) if found else (str(error), None)
         where = f"{file.name}, {line or 'at its end'}"
         raise StudyError([f"{where}: is not TOML: {what[:1].lower()}{what[1:]}"]) from None
+    except (ValueError, RecursionError) as error:
+        raise StudyError([f"{file.name}: cannot be read: {error}"]) from None
     try:
         # By way of JSON, in which a list may stand for a tuple and a text for one of an enum,
         # while a number in quotes is still no number.
@@ -229,3 +231,5 @@ def _text(file: Path) -> str:
         raise StudyError([f"{file.name}: cannot be read: {error.strerror}"]) from None
     except UnicodeDecodeError:
         raise StudyError([f"{file.name}: is not UTF-8; save it as UTF-8"]) from None
+    except ValueError as error:
+        raise StudyError([f"{file.name!r}: is no file name: {error}"]) from None

@@ -14,7 +14,7 @@ from dialogs.record.decisions import new_arrival
 from dialogs.record.errors import Conflict
 from dialogs.record.queries import ArrivalRow
 from dialogs.record.store import Record
-from dialogs.rules import ArrivalStatus
+from dialogs.rules import ArrivalStatus, Release
 
 RECRUITER = "link"
 ATTEMPTS = 4
@@ -115,7 +115,17 @@ class Arrivals:
                     ErrorCode.CAP_REACHED,
                     "You have taken part as often as one person can in this study. Thank you!",
                 )
-        if latest is None:
+        if latest is not None:
+            released = await self._record.read(queries.release, latest.id)
+            # Otherwise a person could come, find nothing and be paid for it, again and again.
+            if released is not None and released.release is Release.STUDY_FULL:
+                raise NotAdmitted(
+                    409,
+                    ErrorCode.CAP_REACHED,
+                    "You have waited and are paid for it. There is nothing more to do for now. "
+                    "Thank you!",
+                )
+        else:
             self._check_answers(request.check_answers)
 
     def _check_answers(self, given: list[int]) -> None:

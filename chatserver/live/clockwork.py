@@ -119,7 +119,8 @@ class Clockwork:
             return
         now = self._now()
         pay = self._study.rules.pay
-        waited = row.waited(now)
+        # Who could have handed in at the lobby limit and did not has hardly been there since.
+        waited = min(row.waited(now), self._study.lobby_limit_s)
         release = Release.NEVER_PAIRED if waited else Release.RETURNED
         decision = release_unseated(
             arrival_id, row.status, release, pay.for_waiting(waited), pay.currency, now, new_code

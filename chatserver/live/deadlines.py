@@ -116,6 +116,14 @@ end
 return 0
 """
 
+# A write that changes nothing of meaning: a Redis whose disk is full still answers reads.
+_PROBE = """
+local t = redis.call('TIME')
+local raw = t[1] + t[2] / 1000000
+redis.call('HSET', KEYS[2], 'probed', string.format('%.6f', raw))
+return string.format('%.6f', raw)
+"""
+
 # A healthy process says so. ARGV: longest silence that is no outage (s). Returns Redis TIME.
 _ALIVE = """
 local t = redis.call('TIME')
@@ -147,6 +155,7 @@ class Deadlines:
         self._claim = redis.register_script(_CLAIM)
         self._done = redis.register_script(_DONE)
         self._alive = redis.register_script(_ALIVE)
+        self._probe = redis.register_script(_PROBE)
         self._batcher: Batcher[tuple[str, str, float]] = Batcher(
             self._send, "deadlines", pause_s=PAUSE_S
         )
@@ -222,6 +231,10 @@ class Deadlines:
         When nobody said so for more than `silence_s` seconds, the gap does not count.
         """
         return float(await self._alive(keys=self._keys, args=[silence_s]))
+
+    async def probe(self) -> float:
+        """Redis TIME in seconds, if Redis takes writes."""
+        return float(await self._probe(keys=self._keys))
 
     async def redis_time(self) -> float:
         seconds, micros = await self._redis.time()

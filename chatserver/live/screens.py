@@ -184,8 +184,7 @@ class Screens:
     async def _released(self, row: ArrivalRow) -> State:
         release = await self._record.read(queries.release, row.id)
         assert release is not None, "a released arrival has its release in the same transaction"
-        left = self._study.dialogs_per_worker - release.worker_dialogs
-        released = released_out(self._study, row, release, another=left > 0 and self._is_open())
+        released = released_out(self._study, row, release, another=self._may_come_again(release))
         dialog, seq = None, 0
         # Who stayed to the end may read the whole conversation, its last message included.
         if row.dialog_id is not None and release.release is not Release.LEFT:
@@ -193,6 +192,10 @@ class Screens:
         return State(
             stage=Stage.RELEASED, seq=seq, now=self._now(), dialog=dialog, released=released
         )
+
+    def _may_come_again(self, release: queries.ReleaseRow) -> bool:
+        left = self._study.dialogs_per_worker - release.worker_dialogs
+        return left > 0 and self._is_open() and release.release is not Release.STUDY_FULL
 
     async def _item(self, item_id: str) -> ItemRow:
         if item_id not in self._items:

@@ -54,6 +54,16 @@ def changed_status(study_id: str, status: StudyStatus) -> Decision:
     return Decision(study_id, (), (Change(_STATUS, params),))
 
 
+_TOUCH: Final = (
+    studies.update().where(studies.c.id == bindparam("study")).values(status=studies.c.status)
+)
+
+
+def touched(study_id: str) -> Decision:
+    """Changes nothing, by a real write: whether the database takes any."""
+    return Decision(study_id, (), (Change(_TOUCH, {"study": study_id}),))
+
+
 @dataclass(frozen=True, slots=True)
 class PreparedItem:
     """An item with its files ready to be served; `wanted` dialogs are collected about it."""

@@ -31,7 +31,7 @@ async def main(given: str) -> None:
     config, database_url, redis_url, dies = pickle.loads(bytes.fromhex(given))
     failpoints = fatal(*dies) if dies else None
     async with serve(config, database_url, redis_url, failpoints):
-        await until_told_to_stop()
+        await until_told_to_stop(redis_url)
 
 
 if __name__ == "__main__":

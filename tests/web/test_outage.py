@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sqlite3
 import threading
 import time
 from typing import Any
@@ -420,3 +421,17 @@ async def test_a_killed_server_leaves_a_dialog_that_goes_on(live_each: Live) -> 
     await first.gone()
     await live_each.serve()
     await nobody_lost_a_seat(live_each, asker, teller)
+
+
+async def test_a_database_that_takes_no_writes_is_an_outage(live: Live) -> None:
+    """A full disk looks like this: reads are answered, and nothing can be stored."""
+    server = await live.begin(items=1, health_s=0.1)
+    await until(lambda: server.service.health.ready)
+    path = live.database_url.removeprefix("sqlite:///")
+    blocker = sqlite3.connect(path, isolation_level=None)
+    blocker.execute("BEGIN IMMEDIATE")
+    await until(lambda: not server.service.health.ready)
+    assert server.service.health.redis_ok
+    blocker.execute("ROLLBACK")
+    blocker.close()
+    await until(lambda: server.service.health.ready)
