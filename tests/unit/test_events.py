@@ -152,5 +152,6 @@ def test_an_event_keeps_its_form() -> None:
 @given(st.integers(0, 10**7).map(lambda ms: ms / 1000), st.integers(0, 100))
 def test_every_begun_minute_of_waiting_is_paid(waited_s: float, cents: int) -> None:
     pay = Pay(waiting_per_minute=cents)
-    assert pay.for_waiting(waited_s) == math.ceil(waited_s / 60) * cents
+    # Never more than a whole dialog pays.
+    assert pay.for_waiting(waited_s) == min(math.ceil(waited_s / 60) * cents, pay.complete)
     assert pay.for_waiting(-waited_s) == 0
