@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import Connection, bindparam, func, or_, select
+from sqlalchemy import Connection, bindparam, func, select
 
 from dialogs.events import Event, from_json
 from dialogs.record.tables import (
+    TAKES_PLACE,
     arrivals,
     dialogs,
     events,
@@ -23,7 +24,6 @@ from dialogs.record.tables import (
     workers,
 )
 from dialogs.rules import (
-    Acceptance,
     ArrivalStatus,
     Outcome,
     Phase,
@@ -108,7 +108,7 @@ def free_places(connection: Connection, study_id: str) -> list[Place]:
         (row.item_id, row.place)
         for row in connection.execute(
             select(dialogs.c.item_id, dialogs.c.place).where(
-                dialogs.c.study_id == study_id, _takes_place()
+                dialogs.c.study_id == study_id, TAKES_PLACE
             )
         )
     }
@@ -124,13 +124,6 @@ def free_places(connection: Connection, study_id: str) -> list[Place]:
         for row in wanted
         if n <= row.wanted and (row.id, n) not in taken
     ]
-
-
-def _takes_place() -> Any:
-    complete = (dialogs.c.outcome == Outcome.COMPLETE.value) & (
-        dialogs.c.acceptance.is_(None) | (dialogs.c.acceptance != Acceptance.REJECTED.value)
-    )
-    return or_(dialogs.c.phase == Phase.PAIRED.value, complete)
 
 
 # --- Dialogs -------------------------------------------------------------------------------

@@ -121,7 +121,7 @@ dialogs: Final = Table(
     Index("ix_dialogs_phase", "study_id", "phase"),
 )
 
-_TAKES_PLACE: Final = (dialogs.c.phase == Phase.PAIRED.value) | (
+TAKES_PLACE: Final = (dialogs.c.phase == Phase.PAIRED.value) | (
     (dialogs.c.outcome == Outcome.COMPLETE.value)
     & (dialogs.c.acceptance.is_(None) | (dialogs.c.acceptance != Acceptance.REJECTED.value))
 )
@@ -132,8 +132,8 @@ Index(
     dialogs.c.item_id,
     dialogs.c.place,
     unique=True,
-    sqlite_where=_TAKES_PLACE,
-    postgresql_where=_TAKES_PLACE,
+    sqlite_where=TAKES_PLACE,
+    postgresql_where=TAKES_PLACE,
 )
 
 seats: Final = Table(
