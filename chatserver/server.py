@@ -14,7 +14,7 @@ from redis.backoff import NoBackoff
 
 from chatserver.app import create_app
 from chatserver.config import Failpoints, ServerConfig
-from chatserver.engine import Frames, create_server
+from chatserver.engine import Engine
 from chatserver.live.service import LiveService
 from chatserver.sockets import Sockets
 from dialogs.record.store import Record
@@ -66,12 +66,11 @@ async def serve(
     record.open()
     redis = _redis(redis_url, read_timeout_s=REDIS_ANSWERS_WITHIN_S)
     listener = _redis(redis_url, read_timeout_s=None)
-    engine = create_server([config.public_url] if config.public_url else None)
-    frames = Frames(engine)
-    service = LiveService(config, record, redis, listener, wire=frames)
-    Sockets(engine, frames, service)
+    engine = Engine([config.public_url] if config.public_url else None)
+    service = LiveService(config, record, redis, listener, wire=engine)
+    Sockets(engine, service)
     app = create_app(service)
-    engine.attach(app)
+    engine.server.attach(app)
     runner = web.AppRunner(app, shutdown_timeout=2.0, handle_signals=False, access_log=None)
     try:
         await runner.setup()
@@ -87,8 +86,8 @@ async def serve(
     finally:
         await service.stop()
         await record.writer.stop()
-        await frames.close_all("the server is restarting")
-        await engine.shutdown()
+        await engine.close_all("the server is restarting")
+        await engine.server.shutdown()
         await runner.cleanup()
         await record.close()
         await redis.aclose()

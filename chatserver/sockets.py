@@ -8,12 +8,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
-import socketio
 from pydantic import BaseModel, ValidationError
 from redis.exceptions import RedisError
 from socketio.exceptions import ConnectionRefusedError
 
-from chatserver.engine import Frames
+from chatserver.engine import Engine
 from chatserver.live.dialogs import Busy
 from chatserver.live.hub import Page
 from chatserver.live.service import LiveService
@@ -73,16 +72,16 @@ class Sockets:
     )
     """What a page may send; `Requests` has a method of the same name for each."""
 
-    def __init__(self, server: socketio.AsyncServer, frames: Frames, service: LiveService) -> None:
-        self._server = server
-        self._frames = frames
+    def __init__(self, engine: Engine, service: LiveService) -> None:
+        self._engine = engine
         self._service = service
         service.on_replaced = self._replace
-        server.on("connect", self._connect)
-        server.on("disconnect", self._disconnect)
-        for event, model in self.EVENTS.items():
-            self._on(event, model, getattr(service.requests, event))
-        server.on("*", self._unknown)
+        engine.server.on("connect", self._connect)
+        engine.server.on("disconnect", self._disconnect)
+        engine.answer = self._answer
+        self._asks: dict[str, tuple[type[BaseModel], Answering[Any]]] = {
+            event: (model, getattr(service.requests, event)) for event, model in self.EVENTS.items()
+        }
 
     # --- Coming and going ------------------------------------------------------------------
 
@@ -111,58 +110,54 @@ class Sockets:
 
     async def _disconnect(self, sid: str, *_: Any) -> None:
         self._service.detach(sid)
-        self._frames.abort(sid)
+        self._engine.abort(sid)
 
     def _replace(self, page: Page) -> None:
         """Tell a page that a newer one took over, and close it."""
-        self._frames.send([page.sid], "stopped", REPLACED.model_dump(mode="json"))
+        self._engine.send([page.sid], "stopped", REPLACED.model_dump(mode="json"))
         # The frame needs a moment to leave before the connection is cut.
-        asyncio.get_running_loop().call_later(1.0, self._frames.abort, page.sid)
+        asyncio.get_running_loop().call_later(1.0, self._engine.abort, page.sid)
 
     # --- Requests --------------------------------------------------------------------------
 
-    def _on(self, event: str, model: type[Ask], answer: Answering[Ask]) -> None:
-        async def handle(sid: str, *data: Any) -> Any:
-            page = self._service.hub.of_sid(sid)
-            if page is None:
-                return REPLACED.model_dump(mode="json")
-            try:
-                if not page.welcomed.is_set():
-                    async with asyncio.timeout(WELCOME_WITHIN_S):
-                        await page.welcomed.wait()
-                asked = model.model_validate(data[0] if data else {})
-                given = await answer(page, asked)
-            except ValidationError as error:
-                given = _bad_request(event, error)
-            except _PASSING as error:
-                log.warning("%s of arrival %s: %r", event, page.arrival_id, error)
-                given = TRY_AGAIN
-            except Exception:
-                log.exception(
-                    "%s of arrival %s in dialog %s failed", event, page.arrival_id, page.dialog_id
-                )
-                given = TRY_AGAIN
-            await self._slow_down(page, given)
-            return given.model_dump(mode="json") if given is not None else None
-
-        self._server.on(event, handle)
-
-    async def _slow_down(self, page: Page, given: BaseModel | None) -> None:
-        """A page that goes on asking for what it is refused is answered ever more slowly."""
+    async def _answer(self, sid: str, event: str, data: Any) -> Any:
+        """What goes into the acknowledgement of an event; every error becomes one."""
+        page = self._service.hub.of_sid(sid)
+        if page is None:
+            return REPLACED.model_dump(mode="json")
+        try:
+            given = await self._ask(page, event, data)
+        except ValidationError as error:
+            given = _bad_request(event, error)
+        except _PASSING as error:
+            log.warning("%s of arrival %s: %r", event, page.arrival_id, error)
+            given = TRY_AGAIN
+        except Exception:
+            log.exception(
+                "%s of arrival %s in dialog %s failed", event, page.arrival_id, page.dialog_id
+            )
+            given = TRY_AGAIN
         if isinstance(given, Refused):
-            page.refusals += 1
-            if page.refusals > PATIENCE:
-                await asyncio.sleep(min(0.05 * (page.refusals - PATIENCE), 1.0))
+            await self._slow_down(page)
         else:
             page.refusals = 0
+        return given.model_dump(mode="json") if given is not None else None
 
-    async def _unknown(self, event: str, sid: str, *_: Any) -> Any:
-        page = self._service.hub.of_sid(sid)
-        error = f"There is no event {event[:40]!r}."
-        given = Refused(error=error, code=ErrorCode.BAD_REQUEST)
-        if page is not None:
-            await self._slow_down(page, given)
-        return given.model_dump(mode="json")
+    async def _ask(self, page: Page, event: str, data: Any) -> BaseModel | None:
+        if event not in self._asks:
+            text = f"There is no event {event[:40]!r}."
+            return Refused(error=text, code=ErrorCode.BAD_REQUEST)
+        model, answer = self._asks[event]
+        if not page.welcomed.is_set():
+            async with asyncio.timeout(WELCOME_WITHIN_S):
+                await page.welcomed.wait()
+        return await answer(page, model.model_validate(data))
+
+    async def _slow_down(self, page: Page) -> None:
+        """A page that goes on asking for what it is refused is answered ever more slowly."""
+        page.refusals += 1
+        if page.refusals > PATIENCE:
+            await asyncio.sleep(min(0.05 * (page.refusals - PATIENCE), 1.0))
 
 
 def _refusal(code: ErrorCode, text: str) -> ConnectionRefusedError:

@@ -11,7 +11,7 @@ outage of ours therefore shortens nobody's limit.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -19,12 +19,13 @@ from typing import Final, NamedTuple
 from redis.asyncio import Redis
 
 from chatserver.live.batcher import Batcher
-from dialogs.dialog import PRESENCE_S, Deadline, DeadlineKind
+from dialogs.dialog import PRESENCE_S, Deadline, DeadlineKind, deadlines
 from dialogs.rules import Role
+from dialogs.state import DialogState
 from pairing.keys import Keys
 
 CLAIM_S: Final = 30.0
-PAUSE_S: Final = 0.05
+PAUSE_S: Final = 0.2
 """How long arming waits for company, in seconds: nothing here is about fractions of a second."""
 
 
@@ -58,6 +59,22 @@ class Due(NamedTuple):
     @classmethod
     def of(cls, dialog_id: str, deadline: Deadline) -> Due:
         return cls(deadline.kind, dialog_id, deadline.role, deadline.seq)
+
+
+class Order(NamedTuple):
+    """What is to happen to one member of the set: `set`, `new` and `xx` as in `_ARM`, or `rem`."""
+
+    mode: str
+    due: Due
+    delay_s: float = 0.0
+
+
+@dataclass(slots=True)
+class Change:
+    """What has become of a dialog since deadlines were last sent: its state then and now."""
+
+    before: DialogState
+    after: DialogState
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,17 +173,16 @@ class Deadlines:
         self._done = redis.register_script(_DONE)
         self._alive = redis.register_script(_ALIVE)
         self._probe = redis.register_script(_PROBE)
-        self._batcher: Batcher[tuple[str, str, float]] = Batcher(
-            self._send, "deadlines", pause_s=PAUSE_S
-        )
+        self._changes: dict[str, Change] = {}
+        self._batcher: Batcher[Order | Change] = Batcher(self._send, "deadlines", pause_s=PAUSE_S)
 
     def arm(self, due: Due, delay_s: float) -> None:
         """Set a deadline `delay_s` seconds from now, whether or not it is set already."""
-        self._batcher.add(("set", due.member(), delay_s))
+        self._batcher.add(Order("set", due, delay_s))
 
     def arm_missing(self, due: Due, delay_s: float) -> None:
         """Set a deadline unless it is set already."""
-        self._batcher.add(("new", due.member(), delay_s))
+        self._batcher.add(Order("new", due, delay_s))
 
     def full_length(self, deadline: Deadline) -> float:
         """The seconds from what armed this deadline of a dialog until it fires."""
@@ -174,34 +190,54 @@ class Deadlines:
 
     def move(self, due: Due, delay_s: float) -> None:
         """Move a deadline if it is set."""
-        self._batcher.add(("xx", due.member(), delay_s))
+        self._batcher.add(Order("xx", due, delay_s))
 
     def disarm(self, due: Due) -> None:
         """Remove a deadline, and for a turn every stretch of it."""
+        for order in self._removal(due):
+            self._batcher.add(order)
+
+    def change(self, before: DialogState, after: DialogState) -> None:
+        """Arm what a dialog's new state needs and remove what it no longer needs.
+
+        Of several changes until the next call to Redis only the first and the last state count:
+        a lively dialog costs no more than a slow one.
+        """
+        known = self._changes.get(after.dialog_id)
+        if known is not None:
+            known.after = after
+            return
+        self._changes[after.dialog_id] = change = Change(before, after)
+        self._batcher.add(change)
+
+    def _removal(self, due: Due) -> Iterator[Order]:
         stretches = self._stretches if due.kind is DeadlineKind.TURN else 1
         for n in range(stretches):
-            self._batcher.add(("rem", due._replace(stretch=n).member(), 0.0))
+            yield Order("rem", due._replace(stretch=n))
 
-    def change(
-        self, dialog_id: str, before: Collection[Deadline], after: Collection[Deadline]
-    ) -> None:
-        """Arm what a dialog's new state needs and remove what it no longer needs."""
+    def _orders(self, change: Change) -> Iterator[Order]:
+        dialog_id = change.after.dialog_id
+        before, after = deadlines(change.before), deadlines(change.after)
         for deadline in before:
             if deadline not in after:
-                self.disarm(Due.of(dialog_id, deadline))
+                yield from self._removal(Due.of(dialog_id, deadline))
         for deadline in after:
             if deadline not in before:
-                self.arm(Due.of(dialog_id, deadline), self.full_length(deadline))
+                yield Order("set", Due.of(dialog_id, deadline), self.full_length(deadline))
 
-    async def _send(self, items: list[tuple[str, str, float]]) -> None:
+    async def _send(self, items: list[Order | Change]) -> None:
+        self._changes.clear()
         # Later orders about a member win, so each member is sent once.
-        final = {member: (mode, delay) for mode, member, delay in items}
-        removed = [member for member, (mode, _) in final.items() if mode == "rem"]
+        final: dict[str, Order] = {}
+        for item in items:
+            for order in [item] if isinstance(item, Order) else self._orders(item):
+                final[order.due.member()] = order
+        removed = [member for member, order in final.items() if order.mode == "rem"]
         armed = [
             field
-            for member, (mode, delay) in final.items()
-            if mode != "rem"
-            for field in (mode, member, f"{delay:.6f}")
+            for member, order in final.items()
+            if order.mode != "rem"
+            for field in (order.mode, member, f"{order.delay_s:.6f}")
         ]
         await self._arm(keys=self._keys, args=[len(removed), *removed, *armed])
 

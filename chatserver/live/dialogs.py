@@ -19,7 +19,7 @@ from chatserver.live.fanout import Fanout
 from chatserver.live.frames import frame, message_out
 from chatserver.live.hub import Hub
 from chatserver.tokens import new_code
-from dialogs.dialog import Answer, Command, Known, Refusal, RefusalCode, deadlines, decide
+from dialogs.dialog import Answer, Command, Known, Refusal, RefusalCode, decide
 from dialogs.events import Ended, Event, SeatLost, from_json
 from dialogs.record import queries
 from dialogs.record.decisions import event_row, happenings
@@ -214,7 +214,7 @@ class Dialogs:
             rows = (row for table, row in decision.inserts if table is stored)
             note = [[row["kind"], row["at"], row["data"]] for row in rows]
             self._fanout.tell("events", [before.dialog_id, before.seq + 1, note])
-        self._deadlines.change(before.dialog_id, deadlines(before), deadlines(after))
+        self._deadlines.change(before, after)
         for n, event in enumerate(events, start=before.seq + 1):
             self._apply(live, n, event, after if n == after.seq else None)
 

@@ -119,14 +119,14 @@ class Writer:
     async def commit(self, decision: Decision) -> None:
         """Commit one decision.
 
-        A caller that is cancelled cancels nothing: the decision is committed all the same.
+        A caller that is cancelled takes nothing back: the decision is committed all the same.
 
         Raises:
             Conflict: decide anew from the record.
             BadRow: the decision can never be stored.
             Unavailable: no answer or an unknown one; decide again from the record.
         """
-        await asyncio.shield(self.submit(decision))
+        await self.submit(decision)
 
     async def _run(self) -> None:
         loop = asyncio.get_running_loop()

@@ -208,8 +208,8 @@ FAULTS = [
         "the turn's limit runs on after a message",
         state,
         "evolve",
-        "seats=_with(state, replace(seat, sent=seat.sent + 1)),\n                turn_seq=seq,",
-        "seats=_with(state, replace(seat, sent=seat.sent + 1)),",
+        "turn_seq=seq,\n                turn_at=at,\n                rounds_paired",
+        "turn_seq=state.turn_seq,\n                turn_at=at,\n                rounds_paired",
         {Must.STALE},
     ),
     Fault(
