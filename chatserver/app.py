@@ -140,12 +140,12 @@ async def _item(request: web.Request) -> web.StreamResponse:
     """The picture that the arrival's role may see in its dialog, and no other."""
     service = request.app[SERVICE]
     arrival_id = service.tokens.read_picture(request.match_info["token"])
-    row = await service.record.read(queries.arrival, arrival_id) if arrival_id else None
+    row = await service.record.one(queries.arrivals_by_id, arrival_id) if arrival_id else None
     if row is None or row.dialog_id is None:
         raise web.HTTPNotFound
     state = await service.dialogs.read(row.dialog_id)
     seat = state.seat_of(row.id)
-    item = await service.record.read(queries.item, state.item_id)
+    item = await service.record.one(queries.items_by_id, state.item_id)
     if seat is None or item is None:
         raise web.HTTPNotFound
     name = picture_file(state.rules.kind, seat.role, item)

@@ -42,7 +42,7 @@ from dialogs.record.errors import Unavailable
 from dialogs.record.store import Record
 from dialogs.record.studies import PreparedItem, changed_status, new_items, new_study
 from dialogs.rules import Role, Rules, StudyStatus
-from dialogs.state import DialogState
+from dialogs.state import DialogState, fold
 from duologue.embedded import end_with_parent, free_port
 
 WITHIN_S: Final = 30.0
@@ -771,9 +771,8 @@ class Live:
         rows = sorted(await self.rows(tables.dialogs), key=lambda row: row.opened_at)
         held = []
         for row in rows:
-            state = await self._read(queries.dialog, row.id)
-            assert state is not None, "a dialog has a first event"
-            held.append(Held(state, await self._read(queries.events_after, row.id, 0)))
+            events = await self._read(queries.events_after, row.id, 0)
+            held.append(Held(fold(row.id, events), events))
         return held
 
     async def happened(self, kind: str) -> list[Event]:

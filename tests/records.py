@@ -163,6 +163,6 @@ def end_other_connections(record: Record) -> None:
 
 
 async def state_of(record: Record, dialog: str) -> DialogState:
-    state = await record.read(queries.dialog, dialog)
+    state = await record.one(queries.dialogs_by_id, dialog)
     assert state is not None
     return state

@@ -116,7 +116,7 @@ class Arrivals:
                     "You have taken part as often as one person can in this study. Thank you!",
                 )
         if latest is not None:
-            released = await self._record.read(queries.release, latest.id)
+            released = await self._record.one(queries.releases_of, latest.id)
             # Otherwise a person could come, find nothing and be paid for it, again and again.
             if released is not None and released.release is Release.STUDY_FULL:
                 raise NotAdmitted(

@@ -114,7 +114,7 @@ class Clockwork:
 
     async def _expire(self, arrival_id: str) -> None:
         """The time for the assignment is over for somebody who holds no seat."""
-        row = await self._record.read(queries.arrival, arrival_id)
+        row = await self._record.one(queries.arrivals_by_id, arrival_id)
         if row is None or row.status not in (ArrivalStatus.ARRIVED, ArrivalStatus.WAITING):
             return
         now = self._now()
@@ -156,12 +156,11 @@ class Clockwork:
 
     async def sweep_once(self) -> None:
         """Arm every missing deadline at full length, and correct the free places."""
-        for dialog_id in await self._record.read(queries.live_dialogs, self._study.id):
-            state = self._dialogs.peek(dialog_id)
-            if state is None:
-                state = await self._record.read(queries.dialog, dialog_id)
-            if state is None:
-                continue
+        live = await self._record.read(queries.live_dialogs, self._study.id)
+        known = {d: state for d in live if (state := self._dialogs.peek(d)) is not None}
+        others = [dialog_id for dialog_id in live if dialog_id not in known]
+        read = await self._record.read(queries.dialogs_by_id, others)
+        for dialog_id, state in (known | read).items():
             for deadline in deadlines(state):
                 delay_s = self._deadlines.full_length(deadline)
                 self._deadlines.arm_missing(Due.of(dialog_id, deadline), delay_s)

@@ -111,9 +111,11 @@ class Dialogs:
         live = self._live.get(dialog_id)
         if live is None:
             return (await self._load(dialog_id)).state
+        # After its end nothing happens in a dialog.
         if live.state.phase is not Phase.ENDED:
-            # After its end nothing happens in a dialog.
-            await self._reload(live)
+            last = await self._record.one(queries.last_seqs, dialog_id)
+            if last is not None and last > live.state.seq:
+                await self._reload(live)
         return live.state
 
     async def catch_up(self) -> None:
@@ -128,7 +130,7 @@ class Dialogs:
             await self._reload(live)
 
     async def _load(self, dialog_id: str) -> LiveDialog:
-        state = await self._record.read(queries.dialog, dialog_id)
+        state = await self._record.one(queries.dialogs_by_id, dialog_id)
         if state is None:
             raise LookupError(f"there is no dialog {dialog_id}")
         # Another coroutine may have read it meanwhile: its fold is the one that is served.

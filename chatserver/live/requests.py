@@ -234,7 +234,7 @@ class Requests:
         return (row.dialog_id, seat.role) if seat is not None else None
 
     async def _row(self, page: Page) -> ArrivalRow:
-        row = await self._record.read(queries.arrival, page.arrival_id)
+        row = await self._record.one(queries.arrivals_by_id, page.arrival_id)
         assert row is not None, "arrivals are never deleted"
         return row
 

@@ -117,7 +117,7 @@ class Screens:
     async def show(self, page: Page) -> None:
         """Read the record and send the arrival's `state` to this page."""
         async with page.lock:
-            row = await self._record.read(queries.arrival, page.arrival_id)
+            row = await self._record.one(queries.arrivals_by_id, page.arrival_id)
             if row is None or self._hub.page(page.arrival_id) is not page:
                 return
             await self._follow(page, row)
@@ -182,7 +182,7 @@ class Screens:
         return dialog_out(state, seat.role, item, self._tokens.picture(row.id)), state.seq
 
     async def _released(self, row: ArrivalRow) -> State:
-        release = await self._record.read(queries.release, row.id)
+        release = await self._record.one(queries.releases_of, row.id)
         assert release is not None, "a released arrival has its release in the same transaction"
         released = released_out(self._study, row, release, another=self._may_come_again(release))
         dialog, seq = None, 0
@@ -199,7 +199,7 @@ class Screens:
 
     async def _item(self, item_id: str) -> ItemRow:
         if item_id not in self._items:
-            item = await self._record.read(queries.item, item_id)
+            item = await self._record.one(queries.items_by_id, item_id)
             assert item is not None, "a dialog's item exists by a foreign key"
             self._items[item_id] = item
         return self._items[item_id]

@@ -268,7 +268,7 @@ class LiveService:
         Raises:
             LookupError: there is no such arrival.
         """
-        row = await self.record.read(queries.arrival, arrival_id)
+        row = await self.record.one(queries.arrivals_by_id, arrival_id)
         if row is None or row.study_id != self.config.study.id:
             raise LookupError(arrival_id)
         page = Page(sid, arrival_id, row.worker_id, attached_at=self.now(), status=row.status)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import and_, bindparam, select
+from sqlalchemy import bindparam, select
 
 from dialogs.events import Ended, Event, Opened, SeatLost, Settlement, to_json
-from dialogs.record.bulk import Row
+from dialogs.record.bulk import Row, RowLock, RowUpdate
 from dialogs.record.tables import (
     arrivals,
     dialogs,
@@ -47,63 +47,87 @@ CodeFor = Callable[[str], str]
 
 # --- Statements (built once, so that they are compiled once) -------------------------------
 
-_ARRIVAL_TO: Final = (
-    arrivals.update()
-    .where(arrivals.c.id == bindparam("arrival"), arrivals.c.status == bindparam("before"))
-    .values(status=bindparam("after"))
+_ARRIVAL_TO: Final = RowUpdate(
+    lambda p: (
+        arrivals.update()
+        .where(arrivals.c.id == p["arrival"], arrivals.c.status == p["before"])
+        .values(status=p["after"])
+    ),
+    arrival=arrivals.c.id,
+    before=arrivals.c.status,
+    after=arrivals.c.status,
 )
-_ARRIVAL_READY: Final = (
-    arrivals.update()
-    .where(
-        arrivals.c.id == bindparam("arrival"),
-        arrivals.c.status == ArrivalStatus.ARRIVED.value,
-    )
-    .values(status=ArrivalStatus.WAITING.value, ready_at=bindparam("ready"), missed_start=False)
+_ARRIVAL_READY: Final = RowUpdate(
+    lambda p: (
+        arrivals.update()
+        .where(arrivals.c.id == p["arrival"], arrivals.c.status == ArrivalStatus.ARRIVED.value)
+        .values(status=ArrivalStatus.WAITING.value, ready_at=p["ready"], missed_start=False)
+    ),
+    arrival=arrivals.c.id,
+    ready=arrivals.c.ready_at,
 )
-_ARRIVAL_UNREADY: Final = (
-    arrivals.update()
-    .where(
-        arrivals.c.id == bindparam("arrival"),
-        arrivals.c.status == ArrivalStatus.WAITING.value,
-    )
-    .values(
-        status=ArrivalStatus.ARRIVED.value,
-        ready_at=None,
-        waited_s=arrivals.c.waited_s + bindparam("waited"),
-        missed_start=bindparam("missed"),
-    )
+_ARRIVAL_UNREADY: Final = RowUpdate(
+    lambda p: (
+        arrivals.update()
+        .where(arrivals.c.id == p["arrival"], arrivals.c.status == ArrivalStatus.WAITING.value)
+        .values(
+            status=ArrivalStatus.ARRIVED.value,
+            ready_at=None,
+            waited_s=arrivals.c.waited_s + p["waited"],
+            missed_start=p["missed"],
+        )
+    ),
+    arrival=arrivals.c.id,
+    waited=arrivals.c.waited_s,
+    missed=arrivals.c.missed_start,
 )
-_FEEDBACK: Final = (
-    arrivals.update()
-    .where(arrivals.c.id == bindparam("arrival"))
-    .values(feedback=bindparam("text"), feedback_at=bindparam("now"))
+_FEEDBACK: Final = RowUpdate(
+    lambda p: (
+        arrivals.update()
+        .where(arrivals.c.id == p["arrival"])
+        .values(feedback=p["text"], feedback_at=p["now"])
+    ),
+    arrival=arrivals.c.id,
+    text=arrivals.c.feedback,
+    now=arrivals.c.feedback_at,
 )
 # FOR SHARE on PostgreSQL: a pause waits for openings in flight, openings not for each other.
-_STUDY_IS_OPEN: Final = (
+_STUDY_IS_OPEN: Final = RowLock(
     select(studies.c.id)
     .where(studies.c.id == bindparam("study"), studies.c.status == StudyStatus.OPEN.value)
     .with_for_update(read=True)
 )
-_DIALOG_TO_SOLO: Final = (
-    dialogs.update()
-    .where(dialogs.c.id == bindparam("dialog"), dialogs.c.phase == Phase.PAIRED.value)
-    .values(phase=Phase.SOLO.value)
+_DIALOG_TO_SOLO: Final = RowUpdate(
+    lambda p: (
+        dialogs.update()
+        .where(dialogs.c.id == p["dialog"], dialogs.c.phase == Phase.PAIRED.value)
+        .values(phase=Phase.SOLO.value)
+    ),
+    dialog=dialogs.c.id,
 )
-_DIALOG_TO_ENDED: Final = (
-    dialogs.update()
-    .where(dialogs.c.id == bindparam("dialog"), dialogs.c.phase != Phase.ENDED.value)
-    .values(phase=Phase.ENDED.value, outcome=bindparam("how"), ended_at=bindparam("now"))
+_DIALOG_TO_ENDED: Final = RowUpdate(
+    lambda p: (
+        dialogs.update()
+        .where(dialogs.c.id == p["dialog"], dialogs.c.phase != Phase.ENDED.value)
+        .values(phase=Phase.ENDED.value, outcome=p["how"], ended_at=p["now"])
+    ),
+    dialog=dialogs.c.id,
+    how=dialogs.c.outcome,
+    now=dialogs.c.ended_at,
 )
-_SEAT_TO: Final = (
-    seats.update()
-    .where(
-        and_(
-            seats.c.dialog_id == bindparam("dialog"),
-            seats.c.arrival_id == bindparam("arrival"),
+_SEAT_TO: Final = RowUpdate(
+    lambda p: (
+        seats.update()
+        .where(
+            seats.c.dialog_id == p["dialog"],
+            seats.c.arrival_id == p["arrival"],
             seats.c.status == SeatStatus.LIVE.value,
         )
-    )
-    .values(status=bindparam("after"))
+        .values(status=p["after"])
+    ),
+    dialog=seats.c.dialog_id,
+    arrival=seats.c.arrival_id,
+    after=seats.c.status,
 )
 
 

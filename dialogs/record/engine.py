@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import fcntl
+import sqlite3
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Final
@@ -77,7 +79,7 @@ def _open_sqlite(url: URL, readers: int) -> Engine:
 
     @event.listens_for(engine, "connect")
     def _settings(connection: Any, _record: Any) -> None:
-        connection.execute("PRAGMA journal_mode=WAL")
+        _keep_wal(connection)
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
 
@@ -87,6 +89,22 @@ def _open_sqlite(url: URL, readers: int) -> Engine:
         connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
 
     return engine
+
+
+def _keep_wal(connection: sqlite3.Connection) -> None:
+    """Put the file into WAL mode; that lasts, so only its first connection changes anything.
+
+    SQLite does not wait for others who do the same at that moment, whatever its time-out.
+    """
+    until = time.monotonic() + LOCK_TIMEOUT_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.01)
 
 
 class _Bounded(psycopg.Connection[Any]):

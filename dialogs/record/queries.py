@@ -74,9 +74,15 @@ class ItemRow:
     wanted: int
 
 
-def item(connection: Connection, item_id: str) -> ItemRow | None:
-    row = connection.execute(select(items).where(items.c.id == item_id)).one_or_none()
-    return None if row is None else _item(row)
+_ITEMS_BY_ID: Final = select(items).where(items.c.id.in_(bindparam("ids", expanding=True)))
+
+
+def items_by_id(connection: Connection, ids: Collection[str]) -> dict[str, ItemRow]:
+    return {
+        row.id: _item(row)
+        for chunk in _chunks(ids)
+        for row in connection.execute(_ITEMS_BY_ID, {"ids": chunk})
+    }
 
 
 def items_of(connection: Connection, study_id: str) -> list[ItemRow]:
@@ -134,6 +140,11 @@ _EVENTS_AFTER: Final = (
     .where(events.c.dialog_id == bindparam("dialog"), events.c.seq > bindparam("after"))
     .order_by(events.c.seq)
 )
+_EVENTS_OF: Final = (
+    select(events.c.dialog_id, events.c.kind, events.c.at, events.c.data)
+    .where(events.c.dialog_id.in_(bindparam("ids", expanding=True)))
+    .order_by(events.c.dialog_id, events.c.seq)
+)
 _LAST_SEQS: Final = (
     select(events.c.dialog_id, func.max(events.c.seq))
     .where(events.c.dialog_id.in_(bindparam("ids", expanding=True)))
@@ -147,10 +158,13 @@ def events_after(connection: Connection, dialog_id: str, seq: int) -> list[Event
     return [from_json(r.kind, r.at, orjson.loads(r.data)) for r in found]
 
 
-def dialog(connection: Connection, dialog_id: str) -> DialogState | None:
-    """The state of a dialog, folded from all of its events."""
-    happened = events_after(connection, dialog_id, 0)
-    return fold(dialog_id, happened) if happened else None
+def dialogs_by_id(connection: Connection, ids: Collection[str]) -> dict[str, DialogState]:
+    """The states of dialogs, each folded from all of its events."""
+    happened: dict[str, list[Event]] = defaultdict(list)
+    for chunk in _chunks(ids):
+        for row in connection.execute(_EVENTS_OF, {"ids": chunk}):
+            happened[row.dialog_id].append(from_json(row.kind, row.at, orjson.loads(row.data)))
+    return {dialog_id: fold(dialog_id, its) for dialog_id, its in happened.items()}
 
 
 def last_seqs(connection: Connection, dialog_ids: Collection[str]) -> dict[str, int]:
@@ -201,7 +215,6 @@ class ArrivalRow:
 # Statements are built once: building one costs as much as running it.
 _held: Final = (seats.c.arrival_id == arrivals.c.id) & (seats.c.status != SeatStatus.GIVEN_UP.value)
 _ARRIVALS: Final = select(arrivals, seats.c.dialog_id, seats.c.item_id).outerjoin(seats, _held)
-_ARRIVAL: Final = _ARRIVALS.where(arrivals.c.id == bindparam("arrival"))
 _ARRIVALS_BY_ID: Final = _ARRIVALS.where(arrivals.c.id.in_(bindparam("ids", expanding=True)))
 _LATEST_ARRIVAL: Final = (
     _ARRIVALS.where(arrivals.c.worker_id == bindparam("worker"))
@@ -223,7 +236,7 @@ _HISTORIES: Final = (
     .join(_theirs, (_theirs.c.dialog_id == _mine.c.dialog_id) & (_theirs.c.role != _mine.c.role))
     .where(_mine.c.worker_id.in_(bindparam("workers", expanding=True)))
 )
-_RELEASE: Final = (
+_RELEASES_OF: Final = (
     select(
         releases,
         dialogs.c.outcome,
@@ -242,7 +255,7 @@ _RELEASE: Final = (
     )
     .join(arrivals, arrivals.c.id == releases.c.arrival_id)
     .outerjoin(dialogs, dialogs.c.id == releases.c.dialog_id)
-    .where(releases.c.arrival_id == bindparam("arrival"))
+    .where(releases.c.arrival_id.in_(bindparam("ids", expanding=True)))
 )
 
 
@@ -263,11 +276,6 @@ def _arrival(row: Any) -> ArrivalRow:
         row.dialog_id,
         row.item_id,
     )
-
-
-def arrival(connection: Connection, arrival_id: str) -> ArrivalRow | None:
-    row = connection.execute(_ARRIVAL, {"arrival": arrival_id}).one_or_none()
-    return None if row is None else _arrival(row)
 
 
 def arrivals_by_id(connection: Connection, ids: Collection[str]) -> dict[str, ArrivalRow]:
@@ -342,11 +350,17 @@ class ReleaseRow:
     worker_dialogs: int
 
 
-def release(connection: Connection, arrival_id: str) -> ReleaseRow | None:
-    row = connection.execute(_RELEASE, {"arrival": arrival_id}).one_or_none()
-    if row is None:
-        return None
-    outcome = Outcome(row.outcome) if row.outcome else None
-    return ReleaseRow(
-        Release(row.release), row.code, row.at, int(row.cents), outcome, row.worker_dialogs
-    )
+def releases_of(connection: Connection, arrival_ids: Collection[str]) -> dict[str, ReleaseRow]:
+    """The release of each arrival that has one."""
+    found: dict[str, ReleaseRow] = {}
+    for chunk in _chunks(arrival_ids):
+        for row in connection.execute(_RELEASES_OF, {"ids": chunk}):
+            found[row.arrival_id] = ReleaseRow(
+                Release(row.release),
+                row.code,
+                row.at,
+                int(row.cents),
+                Outcome(row.outcome) if row.outcome else None,
+                row.worker_dialogs,
+            )
+    return found

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
@@ -14,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from dialogs.record.engine import SoleProcess, check, open_engine
 from dialogs.record.errors import Unavailable
 from dialogs.record.migrate import migrate
+from dialogs.record.together import Together
 from dialogs.record.writer import Writer
 
 P = ParamSpec("P")
@@ -26,7 +27,8 @@ class Record:
     """The record of a server process, or with `serving=False` of a tool beside it.
 
     `read(query, *args)` runs a function of `queries` on a connection of its own, off the event
-    loop; `writer` commits decisions.
+    loop; `one(query, id)` does so together with others who ask the same; `writer` commits
+    decisions.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class Record:
         alone = serving and self.engine.dialect.name == "sqlite"
         self._sole = SoleProcess(url) if alone else None
         self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="reader")
+        self._together: dict[Callable[..., Any], Together[Any]] = {}
         self.writer = Writer(self.engine, before_commit=before_commit, after_commit=after_commit)
 
     def open(self) -> None:
@@ -79,6 +82,23 @@ class Record:
         """
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, lambda: self._read(query, *args, **kwargs))
+
+    async def one(
+        self, query: Callable[[Connection, Collection[str]], Mapping[str, T]], id_: str
+    ) -> T | None:
+        """What `query(connection, ids)` finds for this id, or None.
+
+        Questions of many callers at a time cost one query; the answer is never older than the
+        question.
+
+        Raises:
+            Unavailable: the database did not answer in time.
+        """
+        together = self._together.get(query)
+        if together is None:
+            together = self._together[query] = Together(lambda ids: self.read(query, ids))
+        found: T | None = await together.get(id_)
+        return found
 
     def _read(
         self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs

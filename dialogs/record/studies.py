@@ -7,27 +7,30 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import bindparam
 
+from dialogs.record.bulk import RowUpdate
 from dialogs.record.tables import items, studies
 from dialogs.record.writer import Change, Decision
 from dialogs.rules import StudyStatus
 
-_CONFIG: Final = (
-    studies.update()
-    .where(studies.c.id == bindparam("study"))
-    .values(config=bindparam("new_config"))
+_CONFIG: Final = RowUpdate(
+    lambda p: studies.update().where(studies.c.id == p["study"]).values(config=p["config"]),
+    study=studies.c.id,
+    config=studies.c.config,
 )
-_STATUS: Final = (
-    studies.update()
-    .where(studies.c.id == bindparam("study"))
-    .values(status=bindparam("new_status"))
+_STATUS: Final = RowUpdate(
+    lambda p: studies.update().where(studies.c.id == p["study"]).values(status=p["status"]),
+    study=studies.c.id,
+    status=studies.c.status,
 )
-
-_BLURRED: Final = (
-    items.update()
-    .where(items.c.id == bindparam("item"))
-    .values(blurred_file=bindparam("new_blurred_file"))
+_TOUCH: Final = RowUpdate(
+    lambda p: studies.update().where(studies.c.id == p["study"]).values(status=studies.c.status),
+    study=studies.c.id,
+)
+_BLURRED: Final = RowUpdate(
+    lambda p: items.update().where(items.c.id == p["item"]).values(blurred_file=p["file"]),
+    item=items.c.id,
+    file=items.c.blurred_file,
 )
 
 
@@ -44,19 +47,14 @@ def new_study(study_id: str, config: Mapping[str, Any], now: float) -> Decision:
 
 def changed_config(study_id: str, config: Mapping[str, Any]) -> Decision:
     """The study file has changed; dialogs that are open keep the rules they began with."""
-    params = {"study": study_id, "new_config": orjson.dumps(config).decode()}
+    params = {"study": study_id, "config": orjson.dumps(config).decode()}
     return Decision(study_id, (), (Change(_CONFIG, params),))
 
 
 def changed_status(study_id: str, status: StudyStatus) -> Decision:
     """Pause or resume a study."""
-    params = {"study": study_id, "new_status": status.value}
+    params = {"study": study_id, "status": status.value}
     return Decision(study_id, (), (Change(_STATUS, params),))
-
-
-_TOUCH: Final = (
-    studies.update().where(studies.c.id == bindparam("study")).values(status=studies.c.status)
-)
 
 
 def touched(study_id: str) -> Decision:
@@ -105,7 +103,6 @@ def new_items(study_id: str, prepared: Iterable[PreparedItem], now: float) -> De
 def blurred_files(study_id: str, files: Mapping[str, str]) -> Decision:
     """Known items get a blurred variant: the study's protocol has come to need one."""
     changes = [
-        Change(_BLURRED, {"item": item_id, "new_blurred_file": file})
-        for item_id, file in sorted(files.items())
+        Change(_BLURRED, {"item": item_id, "file": file}) for item_id, file in sorted(files.items())
     ]
     return Decision(study_id, (), tuple(changes))

@@ -2,7 +2,7 @@
 
 One a process. Decisions that arrive while a transaction is in flight are committed together by
 the next one, so the cost of an fsync is shared by whoever waits. A decision is stored whole or
-not at all: plain inserts, and guarded changes that must touch exactly one row. When a batch
+not at all: plain inserts, and changes that must each find exactly one row. When a batch
 fails for one decision's sake, it is rolled back and halved until that decision stands alone.
 """
 
@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, Engine, Executable, Table
+from sqlalchemy import Connection, Engine, Table
 from sqlalchemy.exc import (
     DataError,
     DBAPIError,
@@ -26,7 +26,7 @@ from sqlalchemy.exc import (
     StatementError,
 )
 
-from dialogs.record.bulk import Row, insert_rows
+from dialogs.record.bulk import Row, RowLock, RowUpdate, insert_rows
 from dialogs.record.errors import BadRow, Conflict, Overloaded, RecordError, Unavailable
 from dialogs.record.tables import metadata
 
@@ -38,14 +38,10 @@ _TABLE_ORDER: Final = {table.name: n for n, table in enumerate(metadata.sorted_t
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An update or locked read that must find exactly one row; otherwise the decision conflicts.
+    """An update or locked read that must find exactly one row; otherwise the decision conflicts."""
 
-    `guard=False` lets it touch any number of rows.
-    """
-
-    statement: Executable
+    statement: RowUpdate | RowLock
     params: Row
-    guard: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,16 +169,18 @@ class Writer:
 
 
 def _execute(connection: Connection, batch: Sequence[Decision]) -> None:
+    changes: dict[RowUpdate | RowLock, list[Row]] = defaultdict(list)
     rows: dict[Table, list[Row]] = defaultdict(list)
     for decision in batch:
         for change in decision.changes:
-            found = connection.execute(change.statement, change.params)
-            if change.guard:
-                count = len(found.fetchall()) if found.returns_rows else found.rowcount
-                if count != 1:
-                    raise Conflict(f"{decision.key}: {count} rows where one was expected")
+            changes[change.statement].append(change.params)
         for table, row in decision.inserts:
             rows[table].append(row)
+    for statement, params in changes.items():
+        # Two changes of one row may count as one; by itself each decision finds its own.
+        found = statement.run(connection, params)
+        if found != len(params):
+            raise Conflict(f"{found} rows where {len(params)} were expected: {params[:1]}")
     for table in sorted(rows, key=lambda t: _TABLE_ORDER[t.name]):
         insert_rows(connection, table, rows[table])
 

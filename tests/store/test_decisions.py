@@ -94,8 +94,8 @@ async def write_and_compare(record: Record, play: Play) -> None:
     assert await state_of(record, play.dialog_id) == play.state
     after = await record.read(study_totals, STUDY)
     for seat in play.state.seats.values():
-        released = await record.read(queries.release, seat.arrival_id)
-        row = await record.read(queries.arrival, seat.arrival_id)
+        released = await record.one(queries.releases_of, seat.arrival_id)
+        row = await record.one(queries.arrivals_by_id, seat.arrival_id)
         assert row is not None
         assert (released is not None) == (row.status is ArrivalStatus.RELEASED)
         assert (released is None) == (seat.settlement is None)
@@ -171,11 +171,11 @@ async def test_who_is_paired_anew_is_released_once_at_the_end(database_url: str)
             assert isinstance(events, tuple)
             made, state = decisions.happenings(state, events, "code-{}".format)
             await record.writer.commit(made)
-        row = await record.read(queries.arrival, "arrival-0")
+        row = await record.one(queries.arrivals_by_id, "arrival-0")
         assert row is not None
         assert (row.status, row.dialog_id) == (ArrivalStatus.WAITING, None)
         second = await open_a_dialog(record, "second", 2, 0, "cat")
-        row = await record.read(queries.arrival, "arrival-0")
+        row = await record.one(queries.arrivals_by_id, "arrival-0")
         assert row is not None
         assert row.dialog_id == "second"
         events = decide(second, Leave(Role.ANSWERER), 9.0)

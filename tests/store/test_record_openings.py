@@ -56,7 +56,7 @@ async def test_an_opening_seats_both_and_takes_the_place(record: Record) -> None
         ("answerer", "arrival-1", "live"),
         ("questioner", "arrival-0", "live"),
     ]
-    state = await record.read(queries.dialog, "d")
+    state = await record.one(queries.dialogs_by_id, "d")
     assert state is not None
     assert {role: seat.arrival_id for role, seat in state.seats.items()} == {
         Role.QUESTIONER: "arrival-0",
@@ -245,18 +245,18 @@ async def test_ready_counts_once_and_waiting_is_kept(record: Record) -> None:
     assert await conflicts(record, decisions.ready("arrival-0", 9.0)) == [True]
     unready = decisions.unready("arrival-0", 30.5, missed_start=True)
     assert await conflicts(record, unready, unready) == [False, True]
-    row = await record.read(queries.arrival, "arrival-0")
+    row = await record.one(queries.arrivals_by_id, "arrival-0")
     assert row is not None
     assert (row.status, row.ready_at, row.waited_s) == (ArrivalStatus.ARRIVED, None, 30.5)
     assert row.missed_start
     assert row.waited(1e9) == 30.5
     await record.writer.commit(decisions.ready("arrival-0", 100.0))
-    row = await record.read(queries.arrival, "arrival-0")
+    row = await record.one(queries.arrivals_by_id, "arrival-0")
     assert row is not None
     assert not row.missed_start
     assert row.waited(107.0) == 37.5
     await record.writer.commit(decisions.unready("arrival-0", 7.0, missed_start=False))
-    row = await record.read(queries.arrival, "arrival-0")
+    row = await record.one(queries.arrivals_by_id, "arrival-0")
     assert row is not None
     assert row.waited_s == 37.5
 
@@ -264,7 +264,7 @@ async def test_ready_counts_once_and_waiting_is_kept(record: Record) -> None:
 async def test_nobody_is_released_twice(record: Record) -> None:
     await begin_study(record, people=1)
     assert await conflicts(record, *[never_paired(0)] * 3) == [False, True, True]
-    released = await record.read(queries.release, "arrival-0")
+    released = await record.one(queries.releases_of, "arrival-0")
     assert released is not None
     assert (released.release, released.cents) == (Release.NEVER_PAIRED, 10)
     assert released.code == "code-arrival-0"
@@ -285,7 +285,7 @@ async def test_feedback_is_kept_after_the_release_and_of_nobody_refused(record: 
     await begin_study(record, people=1)
     await record.writer.commit(never_paired(0))
     await record.writer.commit(decisions.feedback("arrival-0", "fun 🐶", 9.0))
-    row = await record.read(queries.arrival, "arrival-0")
+    row = await record.one(queries.arrivals_by_id, "arrival-0")
     assert row is not None
     assert row.feedback_sent
     with pytest.raises(RecordError):

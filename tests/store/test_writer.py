@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from dialogs.record import decisions, tables, writer
 from dialogs.record.errors import BadRow, Conflict, Overloaded, RecordError, Unavailable
 from dialogs.record.store import Record
-from dialogs.record.writer import Change, Decision
+from dialogs.record.writer import Decision
 from tests.records import begin_study, end_other_connections, opened, rows_of, said_row
 from tests.services import PostgresServer
 
@@ -199,8 +199,22 @@ async def test_a_guard_that_finds_no_row_takes_its_whole_decision_back(record: R
     guarded = Decision("b", ((tables.events, said_row("b", 1)),), (change,))
     assert await failures(record, [event_of("a"), guarded, event_of("c")]) == [None, Conflict, None]
     assert stored(record) == [("a", 1), ("c", 1)]
-    free = Decision("b", guarded.inserts, (Change(change.statement, change.params, guard=False),))
-    assert await failures(record, [free]) == [None]
+
+
+async def test_two_changes_of_one_row_at_a_time_are_both_made(record: Record) -> None:
+    await begin_study(record, people=2)
+    texts = [decisions.feedback("arrival-0", text, 9.0) for text in ("first", "second")]
+    batch = [texts[0], decisions.feedback("arrival-1", "third", 9.0), texts[1]]
+    assert await failures(record, batch) == [None, None, None]
+    assert [row["feedback"] for row in rows_of(record, tables.arrivals)] == ["second", "third"]
+
+
+async def test_of_two_changes_that_exclude_each_other_one_is_made(record: Record) -> None:
+    await begin_study(record, people=1)
+    both = [decisions.unready("arrival-0", 9.0, missed_start=missed) for missed in (True, False)]
+    assert sorted(await failures(record, both), key=str) == [Conflict, None]
+    (row,) = rows_of(record, tables.arrivals)
+    assert (row["status"], row["waited_s"]) == ("arrived", 9.0)
 
 
 async def test_a_change_is_taken_back_with_the_rows_that_conflict(record: Record) -> None:

@@ -1,4 +1,4 @@
-"""Rows inserted together are the rows inserted one by one."""
+"""Rows inserted or changed together are as those that come one by one."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Connection, Engine, event
+from sqlalchemy import Connection, Engine, bindparam, event, select
 from sqlalchemy.exc import IntegrityError
 
 from dialogs.record import tables
-from dialogs.record.bulk import insert_rows
+from dialogs.record.bulk import RowLock, RowUpdate, insert_rows
 from dialogs.record.engine import open_engine
 from tests.records import STUDY, arrival_row, said_row, shared_database, worker_row
 
@@ -129,3 +129,97 @@ def test_one_row_that_conflicts_keeps_out_all(connection: Connection) -> None:
     with pytest.raises(IntegrityError), connection.begin_nested():
         insert_rows(connection, tables.events, rows)
     assert stored(connection, tables.events) == []
+
+
+# --- Changes -------------------------------------------------------------------------------
+
+READY = RowUpdate(
+    lambda p: (
+        tables.arrivals.update()
+        .where(tables.arrivals.c.id == p["arrival"], tables.arrivals.c.status == p["before"])
+        .values(
+            status=p["after"],
+            ready_at=p["ready"],
+            waited_s=tables.arrivals.c.waited_s + p["waited"],
+            missed_start=p["missed"],
+        )
+    ),
+    arrival=tables.arrivals.c.id,
+    before=tables.arrivals.c.status,
+    after=tables.arrivals.c.status,
+    ready=tables.arrivals.c.ready_at,
+    waited=tables.arrivals.c.waited_s,
+    missed=tables.arrivals.c.missed_start,
+)
+
+
+def change(n: int, **values: Any) -> dict[str, Any]:
+    given = {"before": "arrived", "after": "waiting", "ready": 1.5, "waited": 0.25, "missed": False}
+    return {"arrival": f"arrival-{n}", **given, **values}
+
+
+def people(connection: Connection, number: int) -> None:
+    study(connection)
+    insert_rows(connection, tables.workers, [worker_row(n) for n in range(number)])
+    insert_rows(connection, tables.arrivals, [arrival_row(n) for n in range(number)])
+
+
+changes = st.lists(
+    st.builds(
+        change,
+        st.integers(0, 5),
+        before=st.sampled_from(["arrived", "waiting"]),
+        after=st.sampled_from(["waiting", "seated"]),
+        ready=st.none() | numbers,
+        waited=st.floats(0, 1e6),
+        missed=st.booleans(),
+    ),
+    max_size=8,
+    unique_by=lambda row: row["arrival"],
+)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(changes)
+def test_rows_changed_together_are_the_rows_changed_one_by_one(
+    connection: Connection, params: list[dict[str, Any]]
+) -> None:
+    with connection.begin_nested() as part:
+        people(connection, 4)
+        with connection.begin_nested() as together:
+            count = READY.run(connection, params) if params else 0
+            found = stored(connection, tables.arrivals)
+            together.rollback()
+        assert sum(READY.run(connection, [each]) for each in params) == count
+        assert stored(connection, tables.arrivals) == found
+        part.rollback()
+
+
+@pytest.mark.parametrize("rows", [1, 2, 300])
+def test_postgresql_takes_any_number_of_changes_in_one_statement(
+    connection: Connection, rows: int
+) -> None:
+    people(connection, rows)
+    seen = statements(connection.engine)
+    assert READY.run(connection, [change(n) for n in range(rows)]) == rows
+    assert len(seen) == 1
+    assert {row["status"] for row in stored(connection, tables.arrivals)} == {"waiting"}
+
+
+def test_a_change_that_finds_nothing_is_not_counted(connection: Connection) -> None:
+    people(connection, 2)
+    params = [change(0), change(1, before="seated"), change(7)]
+    assert READY.run(connection, params) == 1
+    assert [row["status"] for row in stored(connection, tables.arrivals)] == ["waiting", "arrived"]
+
+
+def test_a_lock_is_taken_once_for_all_who_need_it(connection: Connection) -> None:
+    study(connection)
+    lock = RowLock(
+        select(tables.studies.c.id)
+        .where(tables.studies.c.id == bindparam("study"))
+        .with_for_update(read=True)
+    )
+    seen = statements(connection.engine)
+    assert lock.run(connection, [{"study": STUDY}, {"study": "none"}, {"study": STUDY}]) == 2
+    assert len(seen) == 2

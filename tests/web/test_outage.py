@@ -323,7 +323,8 @@ async def test_deadlines_lost_with_redis_are_added_again(live_redis: Live) -> No
             return {m.decode().split("|")[0] for m in members}
 
         async def all_armed() -> bool:
-            return await armed() == {"limit", "turn", "presence"}
+            # What was on its way when Redis lost all is there as well.
+            return await armed() >= {"limit", "turn", "presence"}
 
         await eventually(all_armed)
     await live_redis.converse(asker, teller, 6)
