@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Collection, Mapping
 
 import pytest
 
@@ -28,6 +28,12 @@ class Library:
         return found
 
 
+async def answers(*asked: Awaitable[int | None]) -> list[int | None]:
+    """What the questions lead to; an answer that never comes is an error."""
+    async with asyncio.timeout(10):
+        return await asyncio.gather(*asked)
+
+
 async def turns(n: int = 5) -> None:
     for _ in range(n):
         await asyncio.sleep(0)
@@ -37,8 +43,8 @@ async def test_questions_of_one_moment_are_one_query() -> None:
     library = Library()
     library.gate.set()
     together = Together(library.read)
-    answers = await asyncio.gather(*(together.get(id_) for id_ in ("b", "a", "none", "a")))
-    assert answers == [2, 1, None, 1]
+    found = await answers(*(together.get(id_) for id_ in ("b", "a", "none", "a")))
+    assert found == [2, 1, None, 1]
     assert library.queries == [["a", "b", "none"]]
 
 
@@ -51,7 +57,7 @@ async def test_a_question_never_joins_a_query_that_has_begun() -> None:
     late = [asyncio.ensure_future(together.get(id_)) for id_ in ("a", "b")]
     await turns()
     library.gate.set()
-    assert [await early, *await asyncio.gather(*late)] == [1, 100, 2]
+    assert await answers(early, *late) == [1, 100, 2]
     assert library.queries == [["a"], ["a", "b"]]
 
 
@@ -64,9 +70,9 @@ async def test_an_error_is_told_to_all_who_asked_and_to_nobody_later() -> None:
     library.gate.set()
     for future in asked:
         with pytest.raises(OSError, match="closed"):
-            await future
+            await answers(future)
     library.fails = False
-    assert await together.get("a") == 1
+    assert await answers(together.get("a")) == [1]
 
 
 async def test_who_gives_up_takes_nothing_from_the_others() -> None:
@@ -78,5 +84,5 @@ async def test_who_gives_up_takes_nothing_from_the_others() -> None:
     waiting = asyncio.ensure_future(together.get("b"))
     await turns()
     library.gate.set()
-    assert [await patient, await waiting] == [1, 2]
+    assert await answers(patient, waiting) == [1, 2]
     assert impatient.cancelled()
