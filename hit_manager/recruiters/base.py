@@ -88,19 +88,20 @@ class Posting:
 
 @dataclass(frozen=True, slots=True)
 class RemoteHit:
-    """A HIT over there. `free` is how many seats nobody has taken yet."""
+    """A HIT over there. `free` is how many seats nobody has taken yet, `pending` how many are
+    taken and not yet handed in, `key` what it was posted with, where the recruiter keeps it."""
 
     id: str
     status: HitStatus
     seats: int
     free: int
+    pending: int = 0
     key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteAssignment:
-    """One worker's hold on a HIT over there. `code` is the completion code that the worker
-    handed in, `paid` what has been paid beside the reward, by key where the recruiter keeps it."""
+    """One worker's hold on a HIT over there. `code` is the completion code that was handed in."""
 
     id: str
     hit_id: str
@@ -108,6 +109,17 @@ class RemoteAssignment:
     status: AssignmentStatus
     code: str | None = None
     submitted_at: float | None = None
+
+
+class Step(StrEnum):
+    """One call by which a payment is made; a payment is one or two of them, in this order."""
+
+    RETURN = "return"
+    """Ask the worker to give the work back, so that its reward is not due."""
+    APPROVE = "approve"
+    """Accept the work, which pays its reward."""
+    BONUS = "bonus"
+    """Pay an amount beside the reward."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +265,22 @@ class Recruiter(ABC):
             NotYet: it is not submitted, where the recruiter shows only those.
         """
         raise self._unsupported("knows no assignments")
+
+    def steps(self, cents: int, reward: int) -> tuple[Step, ...]:
+        """How `cents` are paid for work whose reward is `reward`.
+
+        Raises:
+            Refused: they cannot be paid here, and why.
+        """
+        if not self.capabilities.pays:
+            raise self._unsupported("pays nobody")
+        if cents < reward:
+            raise Refused(f"{cents} are owed, but approving the work pays its reward of {reward}")
+        return (Step.APPROVE,) if cents == reward else (Step.APPROVE, Step.BONUS)
+
+    async def request_return(self, assignment_id: str, reason: str) -> None:
+        """Ask the worker to give the work back. Done twice is done once."""
+        raise self._unsupported("takes nothing back")
 
     async def approve(self, assignment_id: str, feedback: str = "") -> None:
         """Accept the work, which pays its reward. Done twice is done once."""
