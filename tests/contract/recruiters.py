@@ -110,7 +110,7 @@ class Stage(ABC):
         raise NotImplementedError
 
     async def rewards(self, visit: Visit) -> Sequence[int]:
-        """The rewards this worker got for this assignment, in cents: none or one, if all is well."""
+        """The rewards they got for it, in cents: none or one, if all is well."""
         raise NotImplementedError
 
     async def bonuses(self, visit: Visit) -> Sequence[int]:
