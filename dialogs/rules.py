@@ -85,13 +85,48 @@ class LedgerState(StrEnum):
     """How far a payment has come."""
 
     OWED = "owed"
+    APPROVED = "approved"
+    """The team, or the study's rule, lets it be paid."""
+    SENDING = "sending"
+    """The recruiter is being asked to pay; stored before it is asked."""
+    PAID = "paid"
+    FAILED = "failed"
+    """The recruiter refused; a person must look."""
+    HELD = "held"
+    """What the recruiter says does not fit what we know; a person must look."""
 
 
 class LedgerReason(StrEnum):
-    """What a payment is for; an arrival has at most one of each."""
+    """What a payment is for; an arrival has at most one of each. Those that the team adds by
+    hand are `bonus-` and an id."""
 
     DIALOG = "dialog"
     WAITING = "waiting"
+
+
+class HitState(StrEnum):
+    """Where one of our HITs is in its life."""
+
+    WANTED = "wanted"
+    """Decided and perhaps posted already; asking again with the same key is harmless."""
+    OPEN = "open"
+    CLOSED = "closed"
+    """Nobody new can take it; who is inside may finish and is paid."""
+    DONE = "done"
+    """All that was handed in is reviewed, and it is cleared away over there."""
+    FAILED = "failed"
+    """The recruiter refused to post it."""
+
+
+class AssignmentStatus(StrEnum):
+    """What has become of one worker's hold on a HIT, as the recruiter says."""
+
+    TAKEN = "taken"
+    SUBMITTED = "submitted"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    RETURNED = "returned"
+    """Given back, run out, or screened out: no pay for the work is due over there."""
 
 
 class ReportKind(StrEnum):

@@ -15,6 +15,7 @@ from sqlalchemy import (
     Column,
     Double,
     ForeignKey,
+    ForeignKeyConstraint,
     Index,
     Integer,
     MetaData,
@@ -89,9 +90,13 @@ arrivals: Final = Table(
     Column("missed_start", Boolean, nullable=False, server_default="0"),
     Column("feedback", Text),
     Column("feedback_at", Double),
+    # No foreign key: SQLite cannot add one to a table that exists.
+    Column("hit_id", Text),
+    Column("submit_to", Text),
     UniqueConstraint("study_id", "assignment_id"),
     Index("ix_arrivals_worker_id", "worker_id", "created_at"),
     Index("ix_arrivals_status", "study_id", "status"),
+    Index("ix_arrivals_hit_id", "hit_id"),
 )
 
 # A worker holds one unreleased arrival at a time, in whatever tab.
@@ -194,7 +199,14 @@ ledger: Final = Table(
     Column("currency", Text, nullable=False),
     Column("state", Text, nullable=False),
     Column("at", Double, nullable=False),
+    Column("note", Text),
+    Column("approved_at", Double),
+    Column("paid_at", Double),
+    Column("tries", Integer, nullable=False, server_default="0"),
+    Column("retry_at", Double),
+    Column("problem", Text),
     CheckConstraint("cents > 0", name="cents"),
+    Index("ix_ledger_state", "state"),
 )
 
 relaunches: Final = Table(
@@ -204,6 +216,58 @@ relaunches: Final = Table(
     Column("item_id", Text, ForeignKey("items.id"), nullable=False),
     Column("place", Integer, nullable=False),
     Column("at", Double, nullable=False),
+)
+
+hits: Final = Table(
+    "hits",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("study_id", Text, ForeignKey("studies.id"), nullable=False),
+    Column("recruiter", Text, nullable=False),
+    Column("token", Text, nullable=False, unique=True),
+    Column("remote_id", Text),
+    Column("state", Text, nullable=False),
+    Column("seats", Integer, nullable=False),
+    Column("reward", Integer, nullable=False),
+    Column("currency", Text, nullable=False),
+    Column("relaunch_of", Text, ForeignKey("relaunches.dialog_id")),
+    Column("created_at", Double, nullable=False),
+    Column("posted_at", Double),
+    Column("expires_at", Double),
+    Column("free", Integer, nullable=False, server_default="0"),
+    Column("pending", Integer, nullable=False, server_default="0"),
+    Column("problem", Text),
+    UniqueConstraint("study_id", "remote_id"),
+    Index("ix_hits_state", "study_id", "state"),
+    Index("ix_hits_relaunch_of", "relaunch_of"),
+)
+
+# What the recruiter says of each worker's hold on a HIT; it is right where we differ.
+assignments: Final = Table(
+    "assignments",
+    metadata,
+    Column("study_id", Text, ForeignKey("studies.id"), primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("hit_id", Text, ForeignKey("hits.id"), nullable=False),
+    Column("worker", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("code", Text),
+    Column("submitted_at", Double),
+    Index("ix_assignments_hit_id", "hit_id"),
+)
+
+# One row for each call that makes a payment: written before the call, finished after it.
+payment_steps: Final = Table(
+    "payment_steps",
+    metadata,
+    Column("arrival_id", Text, primary_key=True),
+    Column("reason", Text, primary_key=True),
+    Column("step", Text, primary_key=True),
+    Column("key", Text, nullable=False),
+    Column("started_at", Double, nullable=False),
+    Column("done_at", Double),
+    Column("detail", Text),
+    ForeignKeyConstraint(["arrival_id", "reason"], ["ledger.arrival_id", "ledger.reason"]),
 )
 
 reports: Final = Table(

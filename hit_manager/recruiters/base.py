@@ -15,6 +15,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from dialogs.rules import AssignmentStatus
+
 
 class Proof(StrEnum):
     """When it can be proved that a worker is who the link says."""
@@ -55,17 +57,6 @@ class HitStatus(StrEnum):
     """Nobody new can take it; who took it may be inside still."""
     GONE = "gone"
     """The recruiter knows it no longer."""
-
-
-class AssignmentStatus(StrEnum):
-    """What has become of one worker's hold on a HIT, as the recruiter says."""
-
-    TAKEN = "taken"
-    SUBMITTED = "submitted"
-    APPROVED = "approved"
-    REJECTED = "rejected"
-    RETURNED = "returned"
-    """Given back, run out, or screened out: no pay for the work is due over there."""
 
 
 @dataclass(frozen=True, slots=True)
