@@ -1,0 +1,2 @@
+class Faults:
+    pass
