@@ -37,7 +37,8 @@ _CHUNK: Final = 500
 """How many ids one query names: below every database's limit of parameters."""
 
 
-def _chunks(ids: Collection[str]) -> Iterator[list[str]]:
+def chunks(ids: Collection[str]) -> Iterator[list[str]]:
+    """The ids in parts that one query can name."""
     ordered = sorted(ids)
     for start in range(0, len(ordered), _CHUNK):
         yield ordered[start : start + _CHUNK]
@@ -80,7 +81,7 @@ _ITEMS_BY_ID: Final = select(items).where(items.c.id.in_(bindparam("ids", expand
 def items_by_id(connection: Connection, ids: Collection[str]) -> dict[str, ItemRow]:
     return {
         row.id: _item(row)
-        for chunk in _chunks(ids)
+        for chunk in chunks(ids)
         for row in connection.execute(_ITEMS_BY_ID, {"ids": chunk})
     }
 
@@ -161,7 +162,7 @@ def events_after(connection: Connection, dialog_id: str, seq: int) -> list[Event
 def dialogs_by_id(connection: Connection, ids: Collection[str]) -> dict[str, DialogState]:
     """The states of dialogs, each folded from all of its events."""
     happened: dict[str, list[Event]] = defaultdict(list)
-    for chunk in _chunks(ids):
+    for chunk in chunks(ids):
         for row in connection.execute(_EVENTS_OF, {"ids": chunk}):
             happened[row.dialog_id].append(from_json(row.kind, row.at, orjson.loads(row.data)))
     return {dialog_id: fold(dialog_id, its) for dialog_id, its in happened.items()}
@@ -170,7 +171,7 @@ def dialogs_by_id(connection: Connection, ids: Collection[str]) -> dict[str, Dia
 def last_seqs(connection: Connection, dialog_ids: Collection[str]) -> dict[str, int]:
     """The number of the newest event of each dialog that has any."""
     found: dict[str, int] = {}
-    for chunk in _chunks(dialog_ids):
+    for chunk in chunks(dialog_ids):
         found.update({row[0]: row[1] for row in connection.execute(_LAST_SEQS, {"ids": chunk})})
     return found
 
@@ -280,7 +281,7 @@ def _arrival(row: Any) -> ArrivalRow:
 
 def arrivals_by_id(connection: Connection, ids: Collection[str]) -> dict[str, ArrivalRow]:
     found: dict[str, ArrivalRow] = {}
-    for chunk in _chunks(ids):
+    for chunk in chunks(ids):
         for row in connection.execute(_ARRIVALS_BY_ID, {"ids": chunk}):
             found[row.id] = _arrival(row)
     return found
@@ -324,7 +325,7 @@ def histories(connection: Connection, worker_ids: Collection[str]) -> Mapping[st
     seen: dict[str, set[str]] = defaultdict(set)
     met: dict[str, set[str]] = defaultdict(set)
     count: dict[str, int] = defaultdict(int)
-    for chunk in _chunks(worker_ids):
+    for chunk in chunks(worker_ids):
         for row in connection.execute(_HISTORIES, {"workers": chunk}):
             seen[row.worker_id].add(row.item_id)
             met[row.worker_id].add(row.met)
@@ -353,7 +354,7 @@ class ReleaseRow:
 def releases_of(connection: Connection, arrival_ids: Collection[str]) -> dict[str, ReleaseRow]:
     """The release of each arrival that has one."""
     found: dict[str, ReleaseRow] = {}
-    for chunk in _chunks(arrival_ids):
+    for chunk in chunks(arrival_ids):
         for row in connection.execute(_RELEASES_OF, {"ids": chunk}):
             found[row.arrival_id] = ReleaseRow(
                 Release(row.release),
