@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from hit_manager.recruiters.base import AssignmentStatus, Posting, Recruiter
+from dialogs.rules import AssignmentStatus
+from hit_manager.recruiters.base import Posting, Recruiter
 
 
 class NoSeat(Exception):

@@ -1,0 +1,150 @@
+"""Calls to the MTurk API: boto3 in threads of its own, one try a request, errors in our words.
+
+boto3 repeats requests by itself, money included, and shows nobody; that is switched off, and
+`Patience` repeats instead what can be repeated. Its clients may be shared by threads, once made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import threading
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from hit_manager.recruiters.backoff import Patience, Pause
+from hit_manager.recruiters.base import RecruiterError, Refused, Unavailable, Unsure
+from hit_manager.recruiters.mturk.config import REGION, MturkConfig
+from hit_manager.recruiters.mturk.errors import from_answer, no_request_id
+
+log = logging.getLogger("duologue.mturk")
+
+PAGE: Final = 100
+"""Rows that one list request asks for, the most there can be."""
+
+_NOT_SENT: Final = ("EndpointConnectionError", "ConnectTimeoutError", "ProxyConnectionError")
+_NOT_RIGHT: Final = (
+    "ParamValidationError",
+    "NoCredentialsError",
+    "PartialCredentialsError",
+    "UnknownServiceError",
+    "InvalidEndpointConfigurationError",
+    "EndpointResolutionError",
+)
+
+
+class Client:
+    """The API of one account. Safe to use from one event loop; the calls run in threads."""
+
+    def __init__(self, config: MturkConfig, patience: Patience) -> None:
+        self._config = config
+        self._patience = patience
+        self._threads = ThreadPoolExecutor(config.threads, thread_name_prefix="mturk")
+        self._making = threading.Lock()
+        self._made: Any = None
+        self._closed = False
+
+    async def call(
+        self, operation: str, *, changes: bool, repeats: bool = True, **params: Any
+    ) -> dict[str, Any]:
+        """Make one call, for example `call("get_hit", changes=False, HITId=…)`.
+
+        `changes`: whether it changes anything over there, so that a lost answer leaves it open
+        whether it has. `repeats`: whether it may be sent again then; what was surely not carried
+        out is sent again in any case.
+
+        A caller that is cancelled takes nothing back that has been sent.
+
+        Raises:
+            RecruiterError: as the tree in `base` says.
+        """
+
+        def again_after(error: RecruiterError) -> bool:
+            return isinstance(error, Unavailable) and (repeats or not isinstance(error, Unsure))
+
+        return await self._patience.call(
+            operation, lambda: self._once(operation, changes, params), again_after
+        )
+
+    async def rows(self, operation: str, name: str, **params: Any) -> AsyncIterator[dict[str, Any]]:
+        """All rows of a list operation, page by page; `name` is the key they are under."""
+        more: dict[str, Any] = {}
+        while True:
+            answer = await self.call(operation, changes=False, MaxResults=PAGE, **params, **more)
+            for row in answer.get(name, ()):
+                yield row
+            token = answer.get("NextToken")
+            if not token or more.get("NextToken") == token:
+                return
+            more = {"NextToken": token}
+
+    async def close(self) -> None:
+        """Wait for what has been sent, and let go of the connections."""
+        if self._closed:
+            return
+        self._closed = True
+        await asyncio.to_thread(self._threads.shutdown, wait=True)
+        if self._made is not None:
+            self._made.close()
+
+    async def _once(self, operation: str, changes: bool, params: dict[str, Any]) -> dict[str, Any]:
+        if self._closed:
+            raise Unavailable("the connection to the marketplace has been closed", "Closed")
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, self._send, operation, changes, params)
+
+    def _send(self, operation: str, changes: bool, params: dict[str, Any]) -> dict[str, Any]:
+        """In a thread: one request, one answer."""
+        exceptions = importlib.import_module("botocore.exceptions")
+        parsers = importlib.import_module("botocore.parsers")
+        try:
+            answer: dict[str, Any] = getattr(self._client(), operation)(**params)
+        except exceptions.ClientError as error:
+            raise from_answer(operation, error.response, changes=changes) from error
+        except (exceptions.BotoCoreError, parsers.ResponseParserError, OSError) as error:
+            raise _from_fault(operation, error, changes=changes) from error
+        if not answer.get("ResponseMetadata", {}).get("RequestId"):
+            raise no_request_id(operation, changes=changes)
+        return answer
+
+    def _client(self) -> Any:
+        """boto3's client, made at the first call: that costs half a second and reads files."""
+        with self._making:
+            if self._made is None:
+                # Loaded here, so that only who recruits there pays for it.
+                boto3 = importlib.import_module("boto3")
+                botocore_config = importlib.import_module("botocore.config")
+                config = self._config
+                self._made = boto3.session.Session().client(
+                    "mturk",
+                    region_name=REGION,
+                    # Always given: otherwise the environment could name another one.
+                    endpoint_url=config.url,
+                    aws_access_key_id=config.access_key,
+                    aws_secret_access_key=config.secret_key,
+                    config=botocore_config.Config(
+                        connect_timeout=config.connect_timeout_s,
+                        read_timeout=config.read_timeout_s,
+                        retries={"mode": "standard", "total_max_attempts": 1},
+                        max_pool_connections=config.threads,
+                    ),
+                )
+            return self._made
+
+
+def _from_fault(operation: str, error: Exception, *, changes: bool) -> RecruiterError:
+    """The error when there is no answer, or none that can be read."""
+    kind = type(error).__name__
+    text = f"{operation}: {str(error)[:500]} ({kind})"
+    if kind in _NOT_SENT:
+        return Unavailable(text, kind)
+    if kind in _NOT_RIGHT:
+        return Refused(text, kind)
+    return (Unsure if changes else Unavailable)(text, kind)
+
+
+def show(pause: Pause) -> None:
+    """A line in the log for a pause, without its reason: that may name a worker."""
+    log.warning("%s: waiting %.1f s after try %d", pause.call, pause.seconds, pause.attempt)
