@@ -270,6 +270,16 @@ payment_steps: Final = Table(
     ForeignKeyConstraint(["arrival_id", "reason"], ["ledger.arrival_id", "ledger.reason"]),
 )
 
+# Who does a piece of work that only one process may do at a time.
+leases: Final = Table(
+    "leases",
+    metadata,
+    Column("study_id", Text, ForeignKey("studies.id"), primary_key=True),
+    Column("work", Text, primary_key=True),
+    Column("holder", Text, nullable=False),
+    Column("until", Double, nullable=False),
+)
+
 reports: Final = Table(
     "reports",
     metadata,

@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from dialogs.rules import AssignmentStatus
+from dialogs.rules import AssignmentStatus as AssignmentStatus
 
 
 class Proof(StrEnum):

@@ -85,3 +85,14 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("arrival_id", "reason", "step", name=op.f("pk_payment_steps")),
     )
+    op.create_table(
+        "leases",
+        sa.Column("study_id", sa.Text(), nullable=False),
+        sa.Column("work", sa.Text(), nullable=False),
+        sa.Column("holder", sa.Text(), nullable=False),
+        sa.Column("until", sa.Double(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["study_id"], ["studies.id"], name=op.f("fk_leases_study_id_studies")
+        ),
+        sa.PrimaryKeyConstraint("study_id", "work", name=op.f("pk_leases")),
+    )

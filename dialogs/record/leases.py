@@ -1,0 +1,66 @@
+"""Leases: who does a piece of work that only one process may do at a time."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Final
+
+from sqlalchemy import or_
+
+from dialogs.record.bulk import RowUpdate
+from dialogs.record.errors import Conflict
+from dialogs.record.store import Record
+from dialogs.record.tables import leases
+from dialogs.record.writer import Change, Decision
+
+_TAKE: Final = RowUpdate(
+    lambda p: (
+        leases.update()
+        .where(
+            leases.c.study_id == p["study"],
+            leases.c.work == p["what"],
+            or_(leases.c.until < p["now"], leases.c.holder == p["who"]),
+        )
+        .values(holder=p["who"], until=p["end"])
+    ),
+    study=leases.c.study_id,
+    what=leases.c.work,
+    who=leases.c.holder,
+    now=leases.c.until,
+    end=leases.c.until,
+)
+_GIVE_BACK: Final = RowUpdate(
+    lambda p: (
+        leases.update()
+        .where(
+            leases.c.study_id == p["study"], leases.c.work == p["what"], leases.c.holder == p["who"]
+        )
+        .values(until=0.0)
+    ),
+    study=leases.c.study_id,
+    what=leases.c.work,
+    who=leases.c.holder,
+)
+
+
+async def take(record: Record, study_id: str, work: str, holder: str, now: float, s: float) -> bool:
+    """Take or prolong a lease of `s` seconds; False while somebody else holds it."""
+    params = {"study": study_id, "what": work, "who": holder, "now": now, "end": now + s}
+    try:
+        await record.writer.commit(Decision(study_id, (), (Change(_TAKE, params),)))
+        return True
+    except Conflict:
+        pass
+    row = {"study_id": study_id, "work": work, "holder": holder, "until": now + s}
+    try:
+        await record.writer.commit(Decision(study_id, ((leases, row),)))
+        return True
+    except Conflict:
+        return False
+
+
+async def give_back(record: Record, study_id: str, work: str, holder: str) -> None:
+    """End a lease before its time, if it is still this holder's."""
+    params = {"study": study_id, "what": work, "who": holder}
+    with suppress(Conflict):
+        await record.writer.commit(Decision(study_id, (), (Change(_GIVE_BACK, params),)))
