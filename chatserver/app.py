@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from redis.exceptions import RedisError
 
 from chatserver.config import ServerConfig
-from chatserver.live.arrivals import NotAdmitted
+from chatserver.doors import NotAdmitted
 from chatserver.live.service import LiveService
 from chatserver.live.views import picture_file, study_out
 from chatserver.wire import ArrivalAnswer, ArrivalRequest, ErrorCode, Refused
@@ -106,9 +106,9 @@ async def _work(request: web.Request) -> web.StreamResponse:
 
 
 async def _study(request: web.Request) -> web.StreamResponse:
-    """The study for the preview. `?preview=1` shows the page to whoever only wants to look."""
+    """The study for the preview, which whoever only wants to look never gets beyond."""
     service = request.app[SERVICE]
-    preview = request.query.get("preview") == "1"
+    preview = service.door.preview(request.query)
     return _json(study_out(service.config.study, paused=not service.is_open(), preview=preview))
 
 

@@ -14,6 +14,7 @@ from redis.backoff import NoBackoff
 
 from chatserver.app import create_app
 from chatserver.config import Failpoints, ServerConfig
+from chatserver.doors import Door
 from chatserver.engine import Engine
 from chatserver.live.service import LiveService
 from chatserver.sockets import Sockets
@@ -48,7 +49,11 @@ class Server:
 
 @asynccontextmanager
 async def serve(
-    config: ServerConfig, database_url: str, redis_url: str, failpoints: Failpoints | None = None
+    config: ServerConfig,
+    database_url: str,
+    redis_url: str,
+    failpoints: Failpoints | None = None,
+    door: Door | None = None,
 ) -> AsyncIterator[Server]:
     """Run one server process while the context is open.
 
@@ -67,7 +72,7 @@ async def serve(
     redis = _redis(redis_url, read_timeout_s=REDIS_ANSWERS_WITHIN_S)
     listener = _redis(redis_url, read_timeout_s=None)
     engine = Engine([config.public_url] if config.public_url else None)
-    service = LiveService(config, record, redis, listener, wire=engine)
+    service = LiveService(config, record, redis, listener, wire=engine, door=door)
     Sockets(engine, service)
     app = create_app(service)
     engine.server.attach(app)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from chatserver.config import StudyConfig
+from chatserver.doors import Door, NotAdmitted, Visitor
 from chatserver.live.deadlines import ArrivalDeadline, Deadlines, Due
 from chatserver.tokens import Tokens, new_id
 from chatserver.wire import ArrivalRequest, ErrorCode
@@ -16,23 +17,12 @@ from dialogs.record.queries import ArrivalRow
 from dialogs.record.store import Record
 from dialogs.rules import ArrivalStatus, Release
 
-RECRUITER = "link"
 ATTEMPTS = 4
 
 
-class NotAdmitted(Exception):
-    """The person does not get an arrival; the text may be shown."""
-
-    def __init__(self, status: int, code: ErrorCode, error: str) -> None:
-        super().__init__(error)
-        self.status = status
-        self.code = code
-        self.error = error
-
-
 class Arrivals:
-    """Admits people to a study. `is_open` says whether it takes new ones; `guests` whether a
-    link may name a person (see `ServerConfig`)."""
+    """Admits people to a study through its recruiter's door. `is_open` says whether it takes new
+    ones."""
 
     def __init__(
         self,
@@ -40,8 +30,8 @@ class Arrivals:
         deadlines: Deadlines,
         tokens: Tokens,
         study: StudyConfig,
+        door: Door,
         *,
-        guests: bool,
         is_open: Callable[[], bool],
         now: Callable[[], float] = time.time,
     ) -> None:
@@ -49,7 +39,7 @@ class Arrivals:
         self._deadlines = deadlines
         self._tokens = tokens
         self._study = study
-        self._guests = guests
+        self._door = door
         self._is_open = is_open
         self._now = now
 
@@ -59,42 +49,50 @@ class Arrivals:
         Raises:
             NotAdmitted: with an HTTP status and a sentence for the person.
         """
-        external_id = self._external_id(request)
+        if self._door.preview(request.query):
+            raise NotAdmitted(404, ErrorCode.NOT_NOW, "This is a preview.")
+        visitor = await self._door.visitor(request.query, request.worker_key)
         for _ in range(ATTEMPTS):
             worker = await self._record.read(
-                queries.worker_id, self._study.id, RECRUITER, external_id
+                queries.worker_id, self._study.id, self._door.recruiter, visitor.external_id
             )
+            known = await self._known(visitor, worker)
+            if known is not None:
+                return self._tokens.arrival(known.id)
             latest = await self._record.read(queries.latest_arrival, worker) if worker else None
-            if latest and (latest.status is not ArrivalStatus.RELEASED or not request.another):
+            if latest and latest.status is not ArrivalStatus.RELEASED:
+                if visitor.assignment_id is None:
+                    return self._tokens.arrival(latest.id)
+                raise NotAdmitted(
+                    409,
+                    ErrorCode.NOT_NOW,
+                    "You have another task of this study open. Please finish or return that one "
+                    "first, then reload this page.",
+                )
+            if latest and visitor.assignment_id is None and not request.another:
                 return self._tokens.arrival(latest.id)
             await self._check_new(request, worker, latest)
             try:
-                return self._tokens.arrival(
-                    await self._create(request, worker, external_id, address)
-                )
+                return self._tokens.arrival(await self._create(request, worker, visitor, address))
             except Conflict:
                 # The same person came in by another tab or process meanwhile.
                 continue
         raise NotAdmitted(503, ErrorCode.TRY_AGAIN, "Please try again in a moment.")
 
-    def _external_id(self, request: ArrivalRequest) -> str:
-        if self._guests and (guest := request.query.get("guest")):
-            return f"guest:{guest[:40]}"
-        if self._study.invitations is not None:
-            code = request.query.get("invite", "")
-            if code not in self._study.invitations:
-                raise NotAdmitted(
-                    403,
-                    ErrorCode.BAD_REQUEST,
-                    "This study needs an invitation link. Please open the link you were sent, "
-                    "exactly as it is.",
-                )
-            return f"invite:{code}"
-        if request.worker_key is None:
+    async def _known(self, visitor: Visitor, worker: str | None) -> ArrivalRow | None:
+        """The arrival of this assignment, if it was opened before."""
+        if visitor.assignment_id is None:
+            return None
+        known = await self._record.read(
+            queries.arrival_of_assignment, self._study.id, visitor.assignment_id
+        )
+        if known is not None and known.worker_id != worker:
             raise NotAdmitted(
-                400, ErrorCode.BAD_REQUEST, "The page did not say who you are. Please reload it."
+                403,
+                ErrorCode.BAD_REQUEST,
+                "This task was begun by somebody else. Please open a task of your own.",
             )
-        return f"key:{request.worker_key}"
+        return known
 
     async def _check_new(
         self, request: ArrivalRequest, worker: str | None, latest: ArrivalRow | None
@@ -142,7 +140,7 @@ class Arrivals:
             )
 
     async def _create(
-        self, request: ArrivalRequest, worker: str | None, external_id: str, address: str
+        self, request: ArrivalRequest, worker: str | None, visitor: Visitor, address: str
     ) -> str:
         now = self._now()
         worker_row = None
@@ -151,8 +149,8 @@ class Arrivals:
             worker_row = {
                 "id": worker,
                 "study_id": self._study.id,
-                "recruiter": RECRUITER,
-                "external_id": external_id,
+                "recruiter": self._door.recruiter,
+                "external_id": visitor.external_id,
                 "created_at": now,
             }
         languages = self._study.languages
@@ -161,11 +159,13 @@ class Arrivals:
             "id": arrival_id,
             "study_id": self._study.id,
             "worker_id": worker,
-            "assignment_id": new_id(RECRUITER),
+            "assignment_id": visitor.assignment_id or new_id(self._door.recruiter),
             "status": ArrivalStatus.ARRIVED.value,
             "language": request.language if request.language in languages else languages[0],
             "address": self._tokens.address(address),
             "created_at": now,
+            "hit_id": visitor.hit_id,
+            "submit_to": visitor.submit_to,
         }
         await self._record.writer.commit(new_arrival(worker_row, row))
         expiry = Due(ArrivalDeadline.EXPIRY, arrival_id)

@@ -15,6 +15,7 @@ from typing import Final
 from redis.exceptions import RedisError
 
 from chatserver.config import StudyConfig
+from chatserver.doors import Door
 from chatserver.live.dialogs import Dialogs
 from chatserver.live.fanout import Fanout
 from chatserver.live.hub import Hub, Page
@@ -49,6 +50,7 @@ class Screens:
         lobby: Lobby,
         tokens: Tokens,
         study: StudyConfig,
+        door: Door,
         *,
         is_open: Callable[[], bool],
         redis_now: Callable[[], float],
@@ -61,6 +63,7 @@ class Screens:
         self._lobby = lobby
         self._tokens = tokens
         self._study = study
+        self._door = door
         self._is_open = is_open
         self._redis_now = redis_now
         self._now = now
@@ -184,7 +187,10 @@ class Screens:
     async def _released(self, row: ArrivalRow) -> State:
         release = await self._record.one(queries.releases_of, row.id)
         assert release is not None, "a released arrival has its release in the same transaction"
-        released = released_out(self._study, row, release, another=self._may_come_again(release))
+        submit = self._door.submit(row, release)
+        # Where assignments are handed in, another dialog is another assignment.
+        another = submit is None and self._may_come_again(release)
+        released = released_out(self._study, row, release, submit=submit, another=another)
         dialog, seq = None, 0
         # Who stayed to the end may read the whole conversation, its last message included.
         if row.dialog_id is not None and release.release is not Release.LEFT:

@@ -12,6 +12,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from chatserver.config import SameAddress, ServerConfig
+from chatserver.doors import Door, LinkDoor
 from chatserver.live.arrivals import Arrivals
 from chatserver.live.clockwork import Clockwork
 from chatserver.live.deadlines import Deadlines, every
@@ -40,7 +41,8 @@ WELCOME_S: Final = 10.0
 class LiveService:
     """Everything behind the edge of one server process.
 
-    `redis` is for commands, `listener` for the subscription (no read time-out).
+    `redis` is for commands, `listener` for the subscription (no read time-out); `door` is that
+    of the study's recruiter, by default a plain link's.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class LiveService:
         listener: Redis,
         *,
         wire: Wire,
+        door: Door | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
         study = config.study
@@ -65,6 +68,7 @@ class LiveService:
         self._tasks: list[asyncio.Task[Any]] = []
         self._loose: set[asyncio.Task[Any]] = set()
         self.tokens = Tokens(config.secret_key, study.id)
+        self.door = door or LinkDoor(study, guests=config.guests)
         self.hub = Hub(wire)
         self.fanout = Fanout(redis, listener, keys.channel, new_id("p"))
         self.deadlines = Deadlines(
@@ -94,6 +98,7 @@ class LiveService:
             self.lobby,
             self.tokens,
             study,
+            self.door,
             is_open=self.is_open,
             redis_now=self.health.redis_now,
             now=now,
@@ -113,7 +118,7 @@ class LiveService:
             self.deadlines,
             self.tokens,
             study,
-            guests=config.guests,
+            self.door,
             is_open=self.is_open,
             now=now,
         )

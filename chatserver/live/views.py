@@ -14,6 +14,7 @@ from chatserver.wire import (
     Partner,
     Released,
     StudyOut,
+    Submit,
 )
 from dialogs.limits import MAX_CHARACTERS
 from dialogs.record.queries import ArrivalRow, ItemRow, ReleaseRow
@@ -121,7 +122,12 @@ def dialog_out(state: DialogState, role: Role, item: ItemRow, picture_token: str
 
 
 def released_out(
-    study: StudyConfig, row: ArrivalRow, release: ReleaseRow, *, another: bool
+    study: StudyConfig,
+    row: ArrivalRow,
+    release: ReleaseRow,
+    *,
+    submit: Submit | None,
+    another: bool,
 ) -> Released:
     """How it ended, and the code that proves it."""
     return Released(
@@ -130,7 +136,7 @@ def released_out(
         cents=release.cents,
         currency=study.rules.pay.currency,
         code=release.code,
-        submit=None,
+        submit=submit,
         feedback_sent=row.feedback_sent,
         another=another,
     )

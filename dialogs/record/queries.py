@@ -204,6 +204,8 @@ class ArrivalRow:
     waited_s: float
     missed_start: bool
     feedback_sent: bool
+    hit_id: str | None
+    submit_to: str | None
     dialog_id: str | None
     item_id: str | None
 
@@ -221,6 +223,9 @@ _LATEST_ARRIVAL: Final = (
     _ARRIVALS.where(arrivals.c.worker_id == bindparam("worker"))
     .order_by((arrivals.c.status == ArrivalStatus.RELEASED.value), arrivals.c.created_at.desc())
     .limit(1)
+)
+_ARRIVAL_OF_ASSIGNMENT: Final = _ARRIVALS.where(
+    arrivals.c.study_id == bindparam("study"), arrivals.c.assignment_id == bindparam("assignment")
 )
 _OPEN_ARRIVALS: Final = _ARRIVALS.where(
     arrivals.c.study_id == bindparam("study"),
@@ -274,6 +279,8 @@ def _arrival(row: Any) -> ArrivalRow:
         row.waited_s,
         row.missed_start,
         row.feedback_at is not None,
+        row.hit_id,
+        row.submit_to,
         row.dialog_id,
         row.item_id,
     )
@@ -298,6 +305,15 @@ def worker_id(
 def latest_arrival(connection: Connection, worker: str) -> ArrivalRow | None:
     """The worker's newest arrival; the open one if there is one."""
     row = connection.execute(_LATEST_ARRIVAL, {"worker": worker}).one_or_none()
+    return None if row is None else _arrival(row)
+
+
+def arrival_of_assignment(
+    connection: Connection, study_id: str, assignment_id: str
+) -> ArrivalRow | None:
+    """The arrival of a recruiter's assignment, if it was ever opened."""
+    params = {"study": study_id, "assignment": assignment_id}
+    row = connection.execute(_ARRIVAL_OF_ASSIGNMENT, params).one_or_none()
     return None if row is None else _arrival(row)
 
 

@@ -1,0 +1,93 @@
+"""How people come in and how they hand in: the front door of a recruiter.
+
+The live server knows only this much of recruiters. The door of a plain link is here; the
+composition root brings those of crowd platforms.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from chatserver.config import StudyConfig
+from chatserver.wire import ErrorCode, Submit
+from dialogs.record.queries import ArrivalRow, ReleaseRow
+
+
+class NotAdmitted(Exception):
+    """The person does not get an arrival; the text may be shown."""
+
+    def __init__(self, status: int, code: ErrorCode, error: str) -> None:
+        super().__init__(error)
+        self.status = status
+        self.code = code
+        self.error = error
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Somebody at the door, as the recruiter knows them.
+
+    With an `assignment_id` every assignment is an arrival of its own; without, the person has
+    one until it is released. `hit_id` is our id of the HIT they come from.
+    """
+
+    external_id: str
+    assignment_id: str | None = None
+    hit_id: str | None = None
+    submit_to: str | None = None
+
+
+class Door(ABC):
+    """The front door of one recruiter."""
+
+    recruiter: str
+
+    def preview(self, query: Mapping[str, str]) -> bool:
+        """Whether whoever opens this link only wants to look: they never get an arrival."""
+        return query.get("preview") == "1"
+
+    @abstractmethod
+    async def visitor(self, query: Mapping[str, str], worker_key: str | None) -> Visitor:
+        """Who comes with this query; `worker_key` is the random id that the page keeps.
+
+        Raises:
+            NotAdmitted: nobody who may come in.
+        """
+
+    def submit(self, row: ArrivalRow, release: ReleaseRow) -> Submit | None:
+        """How the end page hands the work in; None where the completion code is all."""
+        return None
+
+
+class LinkDoor(Door):
+    """A plain link, open to whoever has it or with one-time invitations.
+
+    With `guests`, `?guest=NAME` is a person of its own (see `ServerConfig`).
+    """
+
+    recruiter = "link"
+
+    def __init__(self, study: StudyConfig, *, guests: bool = False) -> None:
+        self._study = study
+        self._guests = guests
+
+    async def visitor(self, query: Mapping[str, str], worker_key: str | None) -> Visitor:
+        if self._guests and (guest := query.get("guest")):
+            return Visitor(f"guest:{guest[:40]}")
+        if self._study.invitations is not None:
+            code = query.get("invite", "")
+            if code not in self._study.invitations:
+                raise NotAdmitted(
+                    403,
+                    ErrorCode.BAD_REQUEST,
+                    "This study needs an invitation link. Please open the link you were sent, "
+                    "exactly as it is.",
+                )
+            return Visitor(f"invite:{code}")
+        if worker_key is None:
+            raise NotAdmitted(
+                400, ErrorCode.BAD_REQUEST, "The page did not say who you are. Please reload it."
+            )
+        return Visitor(f"key:{worker_key}")
