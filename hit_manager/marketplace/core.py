@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+SETTLED_AT_ONCE: Final = 100
+"""Things of a kind, in one transaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,7 @@ class Marketplace:
             settle(connection, now)
             return change(connection, now, *args, **kwargs)
 
+        await self.tick()
         return await self.store.write(settled)
 
     async def read(
@@ -76,7 +80,9 @@ class Marketplace:
         Every write does so itself; a server calls this now and then, so that people are told
         in time.
         """
-        if not await self.store.read(due):
-            return False
-        await self.store.write(settle)
-        return True
+        anything = False
+        while await self.store.read(due):
+            # Not all at once: others who write would wait for longer than they may.
+            await self.store.write(settle, SETTLED_AT_ONCE)
+            anything = True
+        return anything

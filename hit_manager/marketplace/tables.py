@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     CheckConstraint,
     Column,
@@ -59,8 +60,8 @@ requesters: Final = Table(
     Column("id", Text, primary_key=True),
     Column("name", Text, nullable=False),
     # What can be spent, and what open HITs have set aside.
-    Column("available", Integer, nullable=False),
-    Column("on_hold", Integer, nullable=False),
+    Column("available", BigInteger, nullable=False),
+    Column("on_hold", BigInteger, nullable=False),
     # The key of the HMAC on notifications.
     Column("webhook_secret", Text, nullable=False),
     Column("created_at", Double, nullable=False),
@@ -140,7 +141,7 @@ hits: Final = Table(
     Column("expired", Boolean, nullable=False),
     Column("status", Text, nullable=False),
     # What of the requester's `on_hold` is for this HIT.
-    Column("held", Integer, nullable=False),
+    Column("held", BigInteger, nullable=False),
     CheckConstraint("held >= 0", name="held"),
     Index(None, "status", "expires_at"),
 )
