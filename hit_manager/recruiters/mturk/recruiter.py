@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 import re
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
@@ -322,7 +323,8 @@ class Mturk(Recruiter):
             "update_expiration_for_hit",
             changes=True,
             HITId=hit_id,
-            ExpireAt=datetime.fromtimestamp(int(at), UTC),
+            # Whole seconds, upwards: a part of one less is no longer the shortest extension.
+            ExpireAt=datetime.fromtimestamp(math.ceil(at), UTC),
         )
 
     def _hit(self, raw: Mapping[str, Any]) -> RemoteHit:
