@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -53,10 +53,11 @@ async def serve(
     database_url: str,
     redis_url: str,
     failpoints: Failpoints | None = None,
-    door: Door | None = None,
+    door_for: Callable[[Record], Door] | None = None,
 ) -> AsyncIterator[Server]:
     """Run one server process while the context is open.
 
+    `door_for(record)` makes the door of the study's recruiter; without it, a plain link's.
     On leaving: no new connections, pending decisions are committed, pages are told to
     reconnect elsewhere, everything is closed within seconds.
 
@@ -71,6 +72,7 @@ async def serve(
     record.open()
     redis = _redis(redis_url, read_timeout_s=REDIS_ANSWERS_WITHIN_S)
     listener = _redis(redis_url, read_timeout_s=None)
+    door = door_for(record) if door_for else None
     engine = Engine([config.public_url] if config.public_url else None)
     service = LiveService(config, record, redis, listener, wire=engine, door=door)
     Sockets(engine, service)

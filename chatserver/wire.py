@@ -220,10 +220,11 @@ class Dialog(Wire):
 
 
 class Submit(Wire):
-    """How the end page hands the work in: a form POST to `url` with `fields`, or a code only."""
+    """How the end page hands the work in: a form to `url` with `fields`, sent by `method`."""
 
     url: str
     fields: dict[str, str]
+    method: Literal["post", "get"] = "post"
 
 
 class Released(Wire):

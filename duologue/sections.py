@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import (
     AfterValidator,
@@ -239,12 +239,3 @@ class CheckSection(Section):
         if self.answer not in self.options:
             raise ValueError(f".answer must be one of the options (it is {self.answer!r})")
         return self
-
-
-class RecruiterSection(Section):
-    """Where workers come from."""
-
-    kind: Literal["link"] = "link"
-    """"link": whoever has the link may take part."""
-    assignment_duration_s: Seconds = 7200.0
-    """Seconds from opening the link to submitting, at most."""

@@ -132,6 +132,12 @@ class Settings(BaseModel):
     trusted_proxies: Annotated[int, Field(ge=0, le=10)] = 0
     """How many proxies stand in front of the server. That many entries, counted from the end, of
     X-Forwarded-For are believed."""
+    mturk_access_key: str | None = Field(default=None, repr=False)
+    """The access key for Mechanical Turk, or that of your marketplace (`duologue market key`)."""
+    mturk_secret_key: str | None = Field(default=None, repr=False)
+    """The secret key that belongs to it."""
+    prolific_token: str | None = Field(default=None, repr=False)
+    """The API token for Prolific."""
 
 
 def read_settings(environment: Mapping[str, str], folder: Path) -> Settings:

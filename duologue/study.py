@@ -5,21 +5,23 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Final, Self
 
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
 from chatserver.config import Check, StudyConfig
-from dialogs.rules import PROTOCOLS, Rules, Sight
+from dialogs.rules import PROTOCOLS, Pay, Rules, Sight
+from duologue.money import to_cents, to_text
 from duologue.problems import BadInput, problems_of
+from duologue.recruiter_section import RecruiterSection
 from duologue.sections import (
     CheckSection,
     ItemsSection,
     LobbySection,
     PaySection,
     ProtocolSection,
-    RecruiterSection,
     Section,
     StudySection,
     TextsSection,
@@ -64,6 +66,12 @@ class StudyFile(Section):
     @property
     def items_path(self) -> Path:
         return self._folder / self.items.file
+
+    @property
+    def invitations_path(self) -> Path | None:
+        """The file with the invitation codes, where only invited people may take part."""
+        file = self.study.invitations
+        return self._folder / file if file else None
 
     @property
     def blurred(self) -> bool:
@@ -121,9 +129,7 @@ class StudyFile(Section):
             dialogs_per_worker=study.dialogs_per_worker,
             repeat_partners=study.repeat_partners,
             same_address=study.same_address,
-            invitations=read_invitations(self._folder / study.invitations)
-            if study.invitations
-            else None,
+            invitations=read_invitations(self.invitations_path) if self.invitations_path else None,
         )
 
 
@@ -157,6 +163,7 @@ def _contradictions(study: StudyFile) -> list[str]:
             f"recruiter.assignment_duration_s must be at least {needed:g}: {READING_S:g} s to "
             "read, lobby.limit_s, lobby.start_s and protocol.dialog_limit_s",
         ),
+        *_recruiting(study, pay),
         (pay.left > pay.complete, "pay.left must not be more than pay.complete"),
         (
             study.study.one_time_invitations and study.study.invitations is None,
@@ -168,6 +175,29 @@ def _contradictions(study: StudyFile) -> list[str]:
         ),
     )
     return [problem for wrong, problem in checks if wrong]
+
+
+def _recruiting(study: StudyFile, pay: Pay) -> Iterator[tuple[bool, str]]:
+    """What would make a payment impossible: approving the work pays its reward, no less."""
+    recruiter = study.recruiter
+    if recruiter.kind == "mturk" and pay.currency != "USD":
+        yield True, 'pay.currency must be "USD" for recruiter.kind = "mturk"'
+    if recruiter.reward is None or recruiter.kind == "link":
+        return
+    try:
+        reward = to_cents(recruiter.reward, pay.currency)
+    except ValueError as problem:
+        yield True, f"recruiter.reward {problem} (it is {recruiter.reward!r})"
+        return
+    yield reward < 1, "recruiter.reward must be more than nothing"
+    least = least_owed(pay) if recruiter.kind == "mturk" else pay.complete
+    most = to_text(least, pay.currency)
+    yield reward > least, f"recruiter.reward must not be more than {most}, the least that is owed"
+
+
+def least_owed(pay: Pay) -> int:
+    """The least that anybody is owed who is owed anything, in cents."""
+    return min(cents for cents in (pay.complete, pay.left, pay.for_waiting(1.0)) if cents > 0)
 
 
 # --- Reading -------------------------------------------------------------------------------

@@ -212,6 +212,13 @@ def hit_by_token(connection: Connection, study_id: str, token: str) -> HitRow | 
     return None if row is None else _hit(row)
 
 
+def hit_by_remote_id(connection: Connection, study_id: str, remote_id: str) -> HitRow | None:
+    """The HIT that the recruiter calls so."""
+    query = select(hits).where(hits.c.study_id == study_id, hits.c.remote_id == remote_id)
+    row = connection.execute(query).one_or_none()
+    return None if row is None else _hit(row)
+
+
 def hits_by_id(connection: Connection, ids: Collection[str]) -> dict[str, HitRow]:
     found: dict[str, HitRow] = {}
     for chunk in chunks(ids):

@@ -41,6 +41,9 @@ def test_every_variable_is_read(tmp_path: Path) -> None:
         "DUOLOGUE_FRAME_ANCESTORS": "https://workersandbox.mturk.com, https://*.mturk.com 'self'",
         "DUOLOGUE_LOG_LEVEL": "WARNING",
         "DUOLOGUE_TRUSTED_PROXIES": "2",
+        "DUOLOGUE_MTURK_ACCESS_KEY": "key",
+        "DUOLOGUE_MTURK_SECRET_KEY": "its secret",
+        "DUOLOGUE_PROLIFIC_TOKEN": "token",
     }
     settings = read_settings(given, tmp_path)
     assert set(given) == {f"DUOLOGUE_{name.upper()}" for name in Settings.model_fields}
@@ -54,6 +57,9 @@ def test_every_variable_is_read(tmp_path: Path) -> None:
         "frame_ancestors": ("https://workersandbox.mturk.com", "https://*.mturk.com", "'self'"),
         "log_level": "warning",
         "trusted_proxies": 2,
+        "mturk_access_key": "key",
+        "mturk_secret_key": "its secret",
+        "prolific_token": "token",
     }
     assert list(tmp_path.iterdir()) == []
 

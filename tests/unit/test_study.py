@@ -156,7 +156,17 @@ def test_every_key_reaches_the_server(tmp_path: Path) -> None:
         (MINIMAL + "[pay]\ncomplete = '1,50'", "pay.complete must be an amount such as"),
         (MINIMAL + "[pay]\ncurrency = 'JPY'", "pay.complete has 2 digits after the point; JPY has"),
         (MINIMAL + "[pay]\ncurrency = 'euro'", "pay.currency must be a currency code"),
-        (MINIMAL + "[recruiter]\nkind = 'mturk'", "recruiter.kind must be 'link'"),
+        (MINIMAL + "[recruiter]\nkind = 'turk'", "recruiter.kind must be 'link', 'mturk' or"),
+        (MINIMAL + "[recruiter]\nhours = '8-8'", "recruiter.hours must be two hours"),
+        (MINIMAL + "[recruiter]\nkind = 'prolific'", "recruiter.prolific.workspace is missing"),
+        (MINIMAL + "[recruiter]\nkind = 'mturk'\nreward = '0.11'", "not be more than 0.10"),
+        (MINIMAL + "[recruiter]\nkind = 'mturk'\nreward = '0'", "more than nothing"),
+        (MINIMAL + "[recruiter]\nendpoint = 'here'", "recruiter.endpoint must be"),
+        (MINIMAL + "[recruiter]\nseats = 10", "recruiter.seats"),
+        (
+            MINIMAL + "[pay]\ncurrency = 'EUR'\n[recruiter]\nkind = 'mturk'",
+            'pay.currency must be "USD"',
+        ),
         (MINIMAL + "[lobby]\nheartbeat_s = 40", "lobby.heartbeat_s must be less than"),
         (
             MINIMAL + "[[check]]\nquestion='q'\noptions=['a','b']\nanswer='c'",

@@ -252,7 +252,7 @@ export const live: Record<string, (lang: string) => Model> = {
     ended({}, { ...dialog("questioner", 20, lang), phase: "ended", turn: null, your_turn: false }),
   "completed-another": () => ended({ another: true, feedback_sent: true }),
   "completed-submit": () =>
-    ended({ submit: { url: "https://example.org/submit", fields: { assignmentId: "A1" } } }),
+    ended({ submit: { url: "https://example.org/submit", fields: { assignmentId: "A1" }, method: "post" } }),
   "finished-alone": () => ended({ release: "finished_alone", outcome: "solo" }),
   left: () => ended({ release: "left", outcome: "abandoned", cents: 0 }),
   "never-paired": () => ended({ release: "never_paired", outcome: null, cents: 110 }),

@@ -265,13 +265,14 @@ export interface Released {
   another: boolean;
 }
 /**
- * How the end page hands the work in: a form POST to `url` with `fields`, or a code only.
+ * How the end page hands the work in: a form to `url` with `fields`, sent by `method`.
  */
 export interface Submit {
   url: string;
   fields: {
     [k: string]: string;
   };
+  method?: "post" | "get";
 }
 /**
  * `state`: the whole view of this arrival. Sent on connect and after every gap.

@@ -187,7 +187,13 @@ function LastStep({ released }: { released: Released }) {
         </Button>
       </div>
       {submit !== null && (
-        <form ref={form} method="post" action={submit.url} data-testid="submit-form" hidden>
+        <form
+          ref={form}
+          method={submit.method}
+          action={submit.url}
+          data-testid="submit-form"
+          hidden
+        >
           {Object.entries(submit.fields).map(([name, value]) => (
             <input key={name} type="hidden" name={name} value={value} />
           ))}

@@ -1,0 +1,177 @@
+"""Putting a recruiter together: from study file and settings to who invites, admits and pays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+from chatserver.doors import Door, NotAdmitted, Visitor
+from chatserver.wire import ErrorCode, Submit
+from dialogs.record.hits import hit_by_remote_id, hit_by_token
+from dialogs.record.queries import ArrivalRow, ReleaseRow
+from dialogs.record.store import Record
+from duologue.money import to_cents
+from duologue.problems import BadInput
+from duologue.settings import Settings
+from duologue.study import StudyFile, least_owed, read_invitations
+from hit_manager.config import HitConfig
+from hit_manager.recruiters.base import Arriving, Proof, Recruiter, Refused, Unavailable
+from hit_manager.recruiters.link import Link
+from hit_manager.recruiters.mturk.config import MturkConfig, Wanted
+from hit_manager.recruiters.mturk.recruiter import Mturk
+from hit_manager.recruiters.prolific.config import Codes, ProlificConfig
+from hit_manager.recruiters.prolific.recruiter import Prolific
+
+HIT = "hit"
+"""The parameter of a link that carries the token of its HIT."""
+
+
+def reward_of(study: StudyFile) -> int:
+    """What approving the work pays by itself, in cents."""
+    pay, given = study.pay.to_pay(), study.recruiter.reward
+    if given is not None:
+        return to_cents(given, pay.currency)
+    return least_owed(pay) if study.recruiter.kind == "mturk" else pay.complete
+
+
+def hit_config(study: StudyFile, url: str) -> HitConfig:
+    """How the study recruits and pays; `url` is where workers reach the server."""
+    section, currency = study.recruiter, study.pay.currency
+    return HitConfig(
+        study_id=study.study.id,
+        title=study.study.title,
+        description=study.study.description or study.study.title,
+        keywords=section.keywords,
+        reward=reward_of(study),
+        currency=currency,
+        url=url,
+        lifetime_s=section.lifetime_s,
+        assignment_duration_s=section.assignment_duration_s,
+        auto_approval_s=section.auto_approval_s,
+        seats=section.seats,
+        over_recruit=section.over_recruit,
+        max_open=section.max_open,
+        max_in_lobby=section.max_in_lobby,
+        hours=section.open_hours(),
+        budget=to_cents(section.budget, currency) if section.budget is not None else None,
+        approval=section.approval,
+    )
+
+
+def recruiter_for(study: StudyFile, settings: Settings) -> Recruiter:
+    """The study's recruiter.
+
+    Raises:
+        BadInput: what it needs to know is missing, or the invitations cannot be read.
+    """
+    match study.recruiter.kind:
+        case "link":
+            file = study.invitations_path
+            return Link(read_invitations(file) if file else None)
+        case "mturk":
+            return Mturk(_mturk(study, settings))
+        case "prolific":
+            return Prolific(_prolific(study, settings))
+
+
+def _mturk(study: StudyFile, settings: Settings) -> MturkConfig:
+    section = study.recruiter
+    return MturkConfig(
+        endpoint=section.endpoint,
+        access_key=_needed(settings.mturk_access_key, "DUOLOGUE_MTURK_ACCESS_KEY"),
+        secret_key=_needed(settings.mturk_secret_key, "DUOLOGUE_MTURK_SECRET_KEY"),
+        wanted=Wanted(
+            countries=section.countries,
+            percent_approved=section.percent_approved,
+            number_approved=section.number_approved,
+            masters=section.masters,
+            adult=section.adult_content,
+        ),
+        seats_per_hit=section.seats,
+    )
+
+
+def _prolific(study: StudyFile, settings: Settings) -> ProlificConfig:
+    section = study.recruiter.prolific
+    assert section.workspace is not None, "the study file is checked for it"
+    screen_out = section.screen_out
+    return ProlificConfig(
+        token=_needed(settings.prolific_token, "DUOLOGUE_PROLIFIC_TOKEN"),
+        workspace_id=section.workspace,
+        study_id=study.study.id,
+        codes=Codes.derived(settings.secret_key, study.study.id),
+        project_id=section.project,
+        estimated_minutes=study.study.minutes,
+        dialogs_per_worker=study.study.dialogs_per_worker,
+        service_fee_percent=Decimal(str(section.service_fee_percent)),
+        screen_out_cents=to_cents(screen_out, study.pay.currency) if screen_out else None,
+    )
+
+
+def _needed(value: str | None, name: str) -> str:
+    if not value:
+        raise BadInput([f"{name} is not set; the study's recruiter needs it"])
+    return value
+
+
+class CrowdDoor(Door):
+    """The door for people who come from a crowd platform.
+
+    The link carries an unguessable token of our HIT; where there is none (Prolific adds nothing
+    of ours), the platform's own id of the HIT must be one that we posted.
+    """
+
+    def __init__(self, recruiter: Recruiter, record: Record, study_id: str) -> None:
+        self.recruiter = recruiter.name
+        self._recruiter = recruiter
+        self._record = record
+        self._study_id = study_id
+
+    def preview(self, query: Mapping[str, str]) -> bool:
+        return super().preview(query) or self._recruiter.arriving(query) is None
+
+    async def visitor(self, query: Mapping[str, str], worker_key: str | None) -> Visitor:
+        arriving = self._recruiter.arriving(query)
+        if arriving is None:
+            raise NotAdmitted(404, ErrorCode.NOT_NOW, "This is a preview.")
+        token = query.get(HIT, "")
+        if token:
+            hit = await self._record.read(hit_by_token, self._study_id, token)
+        else:
+            hit = await self._record.read(hit_by_remote_id, self._study_id, arriving.hit_id)
+        if hit is None or (self._recruiter.capabilities.proof is not Proof.AT_JOIN and not token):
+            raise NotAdmitted(
+                403,
+                ErrorCode.BAD_REQUEST,
+                "This link does not belong to a task of this study. Please open the task again "
+                "where you found it.",
+            )
+        if self._recruiter.capabilities.proof is Proof.AT_JOIN:
+            await self._prove(arriving)
+        return Visitor(arriving.worker_id, arriving.assignment_id, hit.id, arriving.submit_to)
+
+    async def _prove(self, arriving: Arriving) -> None:
+        try:
+            await self._recruiter.prove(arriving)
+        except Refused as error:
+            raise NotAdmitted(403, ErrorCode.BAD_REQUEST, f"{error}.".capitalize()) from None
+        except Unavailable:
+            raise NotAdmitted(
+                503, ErrorCode.TRY_AGAIN, "We cannot check your place just now. One moment, please."
+            ) from None
+
+    def submit(self, row: ArrivalRow, release: ReleaseRow) -> Submit | None:
+        if isinstance(self._recruiter, Prolific):
+            config = self._recruiter.config
+            code = config.codes.for_release(release.release)
+            return Submit(url=config.complete_url, fields={"cc": code}, method="get")
+        if not row.submit_to or not release.cents:
+            # Who is owed nothing gives the task back, so that somebody else can take it.
+            return None
+        fields = {"assignmentId": row.assignment_id, "code": release.code}
+        return Submit(url=row.submit_to, fields=fields)
+
+
+def door_for(recruiter: Recruiter, record: Record, study_id: str) -> Door | None:
+    """The recruiter's door, or None for a plain link's."""
+    return None if isinstance(recruiter, Link) else CrowdDoor(recruiter, record, study_id)
