@@ -43,12 +43,14 @@ class Stage(ABC):
             once, and their lengths are added to `waits`.
         waits: seconds of each pause so far.
         calls: how many requests have arrived over there so far.
-        unknown_id: well formed as an id of a HIT and of an assignment, but of none.
+        unknown_id: well formed as an id of a HIT and of an assignment, but of none;
+            `unknown_worker_id` likewise of a worker.
     """
 
     recruiter: Recruiter
     waits: list[float]
     unknown_id: str = "3UNKNOWN0UNKNOWN0UNKNOWN0UNKNO"
+    unknown_worker_id: str = "AUNKNOWNWORKER"
 
     @classmethod
     @abstractmethod
@@ -90,6 +92,11 @@ class Stage(ABC):
         Raises:
             NoSeat: this HIT cannot be taken now.
         """
+
+    async def take_again(self, worker_id: str, hit_id: str) -> Visit:
+        """The worker of an earlier visit takes a seat of this HIT; as `take`. Only where the
+        recruiter can block."""
+        raise NotImplementedError
 
     @abstractmethod
     def previews(self, visit: Visit) -> Sequence[Mapping[str, str]]:
