@@ -43,6 +43,7 @@ def hit_config(study: StudyFile, url: str) -> HitConfig:
         description=study.study.description or study.study.title,
         keywords=section.keywords,
         reward=reward_of(study),
+        full_pay=study.pay.to_pay().complete,
         currency=currency,
         url=url,
         lifetime_s=section.lifetime_s,

@@ -22,9 +22,11 @@ class Approval(StrEnum):
 class HitConfig:
     """How a study recruits and pays. Money in cents, durations in seconds.
 
-    `over_recruit` times the people needed are invited, since some never come. `hours` are the
-    hours of the day (UTC) in which people are invited: from the first, before the second.
-    `budget` is what may be spent in all, commission included; None is no limit.
+    `reward` is what approving the work pays by itself, `full_pay` what a complete dialog pays in
+    all. `url` is where workers reach the live server. `over_recruit` times the people needed are
+    invited, since some never come. `hours` are the hours of the day (UTC) in which people are
+    invited: from the first, before the second. `budget` is what may be spent in all, commission
+    included; None is no limit.
     """
 
     study_id: str
@@ -32,6 +34,7 @@ class HitConfig:
     description: str
     keywords: str
     reward: int
+    full_pay: int
     currency: str
     url: str
     lifetime_s: float = 86_400.0

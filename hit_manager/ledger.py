@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from dialogs.record.payments import PaymentRow, StepRow
 from dialogs.rules import AssignmentStatus, LedgerReason
+from hit_manager.config import HitConfig
 from hit_manager.recruiters.base import Recruiter, Refused, Step, Unsupported
 
 
@@ -108,3 +109,10 @@ def cost(payment: PaymentRow, recruiter: Recruiter) -> int:
     if beside:
         total += recruiter.commission(beside, bonus=True)
     return total
+
+
+def price_of_a_person(config: HitConfig, recruiter: Recruiter) -> int:
+    """What one person costs who is paid in full, commission included, in cents."""
+    beside = config.full_pay - config.reward
+    price = config.full_pay + recruiter.commission(config.reward, seats=config.seats)
+    return price + (recruiter.commission(beside, bonus=True) if beside > 0 else 0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -128,11 +128,16 @@ class Outbox:
 
     async def spent(self) -> int:
         """What has been or is being paid so far, commission included, in cents."""
-        out = await self._record.read(
-            rows.payments_in, self._config.study_id, (LedgerState.SENDING, LedgerState.PAID)
-        )
+        return await self._cost_of((LedgerState.SENDING, LedgerState.PAID))
+
+    async def committed(self) -> int:
+        """What has been paid and what is owed so far, commission included, in cents."""
+        return await self._cost_of(list(LedgerState))
+
+    async def _cost_of(self, states: Collection[LedgerState]) -> int:
+        found = await self._record.read(rows.payments_in, self._config.study_id, states)
         return sum(
-            ledger.cost(p, self._recruiter) for p in out if p.recruiter == self._recruiter.name
+            ledger.cost(p, self._recruiter) for p in found if p.recruiter == self._recruiter.name
         )
 
     # --- One payment -----------------------------------------------------------------------

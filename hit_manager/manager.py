@@ -1,0 +1,142 @@
+"""The hit manager of a study: reconciles and pays, round after round, one process at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from dialogs.record import leases
+from dialogs.record.errors import RecordError
+from dialogs.record.store import Record
+from hit_manager.config import HitConfig
+from hit_manager.ledger import price_of_a_person
+from hit_manager.outbox import Outbox, Paid
+from hit_manager.reconciler import Reconciler, Report
+from hit_manager.recruiters.base import Recruiter, RecruiterError
+
+log = logging.getLogger("duologue.hits")
+
+WORK = "hits"
+LEASE_S = 60.0
+"""How long a process that vanished keeps others waiting, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What one round did; `ours` is False where another process is at it."""
+
+    ours: bool = True
+    report: Report = field(default_factory=Report)
+    paid: Paid = field(default_factory=Paid)
+
+
+class HitManager:
+    """Recruits and pays for one study through one recruiter.
+
+    `open` before the first round, `close` after the last.
+    """
+
+    def __init__(
+        self,
+        record: Record,
+        recruiter: Recruiter,
+        config: HitConfig,
+        *,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._record = record
+        self._recruiter = recruiter
+        self._config = config
+        self._now = now
+        self._holder = secrets.token_hex(8)
+        self._affordable: int | None = None
+        self.outbox = Outbox(record, recruiter, config, now=now)
+        self.reconciler = Reconciler(
+            record, recruiter, config, affordable=lambda: self._affordable, now=now
+        )
+
+    async def open(self) -> None:
+        """Check the recruiter's credentials and set up what postings need.
+
+        Raises:
+            RecruiterError: it cannot be used.
+        """
+        await self._recruiter.open()
+
+    async def close(self) -> None:
+        study_id = self._config.study_id
+        await leases.give_back(self._record, study_id, WORK, self._holder)
+        await self._recruiter.close()
+
+    async def round(self) -> Round:
+        """Reconcile once and pay once, unless another process does.
+
+        Raises:
+            RecordError: the database does not answer.
+        """
+        study_id, now = self._config.study_id, self._now()
+        if not await leases.take(self._record, study_id, WORK, self._holder, now, LEASE_S):
+            return Round(ours=False)
+        keeping = asyncio.ensure_future(self._keep_lease())
+        try:
+            paid = await self.outbox.once()
+            self._affordable = await self._people_affordable()
+            return Round(True, await self.reconciler.once(), paid)
+        finally:
+            keeping.cancel()
+
+    async def _keep_lease(self) -> None:
+        study_id = self._config.study_id
+        while True:
+            await asyncio.sleep(LEASE_S / 3)
+            await leases.take(self._record, study_id, WORK, self._holder, self._now(), LEASE_S)
+
+    async def _people_affordable(self) -> int | None:
+        """For how many more people in all the budget suffices, those inside included."""
+        if self._config.budget is None:
+            return None
+        left = self._config.budget - await self.outbox.committed()
+        return max(left, 0) // price_of_a_person(self._config, self._recruiter)
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Round after round until `stop`; what fails is tried again in the next."""
+        opened = False
+        while not stop.is_set():
+            try:
+                if not opened:
+                    await self.open()
+                    opened = True
+                done = await self.round()
+                _tell(done)
+            except (RecordError, RecruiterError) as error:
+                log.warning("recruiting waits: %s", error)
+            try:
+                async with asyncio.timeout(self._config.interval_s):
+                    await stop.wait()
+            except TimeoutError:
+                continue
+        try:
+            await self.close()
+        except (RecordError, RecruiterError) as error:
+            log.info("the recruiter was not left in good order: %s", error)
+
+
+def _tell(done: Round) -> None:
+    report, paid = done.report, done.paid
+    if report.posted or report.expired or report.strays:
+        log.info(
+            "HITs: %d posted, %d expired, %d strays; %d people wanted, %d on their way",
+            report.posted,
+            report.expired,
+            report.strays,
+            report.wanted,
+            report.have,
+        )
+    if paid.payments:
+        log.info("payments: %d went out, %d cents", paid.payments, paid.cents)
+    for problem in (*report.problems, *paid.problems):
+        log.warning("recruiting: %s", problem)
