@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 
-from hit_manager.recruiters.base import NotThere, NotYet
+from hit_manager.recruiters.base import NotThere, Unavailable
 from hit_manager.recruiters.mturk.client import Client
 from hit_manager.recruiters.mturk.errors import AlreadyDone, WrongState
 
@@ -83,6 +83,6 @@ class SoftBlock:
             # By another process, or by a try of ours whose answer was lost.
             found = await self._find()
             if found is None:
-                raise NotYet(f'the qualification "{self._name}" is not shown yet') from None
+                raise Unavailable(f'the qualification "{self._name}" is not shown yet') from None
             return found
         return str(answer["QualificationType"]["QualificationTypeId"])

@@ -20,13 +20,13 @@ from hit_manager.recruiters.base import (
     Capabilities,
     HitStatus,
     NotThere,
-    NotYet,
     Posting,
     Proof,
     Recruiter,
     Refused,
     RemoteAssignment,
     RemoteHit,
+    Unavailable,
 )
 from hit_manager.recruiters.mturk import money
 from hit_manager.recruiters.mturk.blocking import SoftBlock
@@ -194,7 +194,7 @@ class Mturk(Recruiter):
             await self._set_expiration(hit_id, self._now() - 60.0)
         except (AlreadyDone, WrongState):
             if (await self.hit(hit_id)).status is HitStatus.OPEN:
-                raise NotYet(f"HIT {hit_id} cannot be expired now") from None
+                raise Unavailable(f"HIT {hit_id} cannot be expired now", "NotNow") from None
 
     async def dispose(self, hit_id: str) -> None:
         try:
@@ -306,7 +306,7 @@ class Mturk(Recruiter):
         async for hit in self._ours():
             if hit.key == key:
                 return hit
-        raise NotYet("this HIT has been posted, but is not shown yet", "NotShown")
+        raise Unavailable("this HIT has been posted, but is not shown yet", "NotShown")
 
     async def _ours(self) -> AsyncIterator[RemoteHit]:
         async for row in self._client.rows("list_hits", "HITs"):
