@@ -1,0 +1,113 @@
+"""The page behind an invitation: it explains, asks for a name and a country, and signs in."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from aiohttp import web
+
+from hit_manager.marketplace.pages.render import HERE, page
+from hit_manager.marketplace.pages.session import MARKET, from_here, remember, who
+from hit_manager.marketplace.workside import Invitation, invitation, join, sign_in
+
+MAX_NAME: Final = 40
+
+
+def _countries() -> tuple[tuple[str, str], ...]:
+    lines = (HERE / "countries.txt").read_text(encoding="utf-8").splitlines()
+    return tuple((line[:2], line[3:]) for line in lines)
+
+
+COUNTRIES: Final = _countries()
+"""ISO 3166-1 codes and names, by name."""
+
+_CODES: Final = frozenset(code for code, _ in COUNTRIES)
+
+
+async def show(request: web.Request) -> web.Response:
+    """GET: looking at it uses nothing up, for programs that read mail open links too."""
+    found = await _invitation(request)
+    if found is None:
+        return _unknown()
+    me = await who(request)
+    if me is not None and found.worker is not None and found.worker.id == me.id:
+        raise web.HTTPSeeOther("/worker/")
+    return _form(found)
+
+
+async def enter(request: web.Request) -> web.Response:
+    """POST: become a worker, or come back as the one whom this invitation made."""
+    found = await _invitation(request)
+    if found is None:
+        return _unknown()
+    if not from_here(request):
+        raise web.HTTPForbidden
+    market = request.app[MARKET]
+    if found.worker is not None:
+        session = await market.store.write(sign_in, found.code)
+    else:
+        form = await request.post()
+        name = " ".join(str(form.get("name", "")).split())
+        country = str(form.get("country", ""))
+        adult = form.get("adult") == "1"
+        problems = _problems(name, country)
+        if problems:
+            return _form(found, name, country, adult, problems, status=422)
+        session = await market.store.write(
+            join, found.code, name=name, country=country, adult=adult
+        )
+    response = web.HTTPSeeOther("/worker/")
+    remember(request, response, session)
+    raise response
+
+
+def _problems(name: str, country: str) -> dict[str, str]:
+    found = {}
+    if not name:
+        found["name"] = "Please enter a name; a nickname will do."
+    elif len(name) > MAX_NAME or not name.isprintable():
+        found["name"] = f"Please enter at most {MAX_NAME} ordinary characters."
+    if country not in _CODES:
+        found["country"] = "Please choose the country you live in."
+    return found
+
+
+async def _invitation(request: web.Request) -> Invitation | None:
+    return await request.app[MARKET].store.read(invitation, request.match_info["code"])
+
+
+def _form(
+    found: Invitation,
+    name: str = "",
+    country: str = "",
+    adult: bool = False,
+    problems: dict[str, str] | None = None,
+    *,
+    status: int = 200,
+) -> web.Response:
+    return page(
+        "join.html",
+        status=status,
+        worker=None,
+        notice=None,
+        here="",
+        returning=found.worker,
+        name=name,
+        country=country,
+        adult=adult,
+        problems={"name": "", "country": ""} | (problems or {}),
+        countries=COUNTRIES,
+        max_name=MAX_NAME,
+    )
+
+
+def _unknown() -> web.Response:
+    return page(
+        "problem.html",
+        status=404,
+        worker=None,
+        notice=None,
+        here="",
+        heading="This invitation is not known",
+        text="Check that the whole address was copied, or ask the team for a new invitation.",
+    )

@@ -1,0 +1,162 @@
+"""What workers do: come by an invitation, accept, submit. All run in a write transaction.
+
+The rules of accepting, returning and submitting are those of `assignments`; here is who asks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select, update
+
+from hit_manager.marketplace import assignments
+from hit_manager.marketplace.errors import AssignmentAlreadyExists, NoMoreAssignments, Refused
+from hit_manager.marketplace.ids import secret
+from hit_manager.marketplace.states import AssignmentStatus
+from hit_manager.marketplace.tables import assignments as table
+from hit_manager.marketplace.tables import hits, invitations, workers
+from hit_manager.marketplace.workers import create_worker
+from hit_manager.marketplace.workviews import pick
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """Who is signed in. `name` is what they call themselves; only they see it."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """A link that makes one worker; after that it is how this worker comes back."""
+
+    code: str
+    worker: Worker | None
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What a worker got. `hit_id` is another than they asked for when somebody was faster."""
+
+    assignment_id: str
+    hit_id: str
+
+
+# --- Coming in -----------------------------------------------------------------------------
+
+
+def invitation(connection: Connection, now: float, code: str) -> Invitation | None:
+    """The invitation with this code, if there is one."""
+    found = connection.execute(
+        select(invitations.c.code, invitations.c.worker_id, workers.c.name)
+        .select_from(invitations.outerjoin(workers, workers.c.id == invitations.c.worker_id))
+        .where(invitations.c.code == code)
+    ).one_or_none()
+    if found is None:
+        return None
+    return Invitation(found.code, Worker(found.worker_id, found.name) if found.worker_id else None)
+
+
+def join(
+    connection: Connection, now: float, code: str, *, name: str, country: str, adult: bool = False
+) -> str:
+    """Become the worker of an invitation, and get a new session: the word for the cookie.
+
+    Done twice it signs in the worker of the first time, so that a second press of the button
+    makes no second worker.
+
+    Raises:
+        Refused: there is no such invitation.
+    """
+    found = invitation(connection, now, code)
+    if found is None:
+        raise Refused("This invitation is not known.")
+    if found.worker is None:
+        worker_id = create_worker(connection, now, name=name, country=country, adult=adult)
+        connection.execute(
+            update(invitations)
+            .where(invitations.c.code == code)
+            .values(used_at=now, worker_id=worker_id)
+        )
+    return sign_in(connection, now, code)
+
+
+def sign_in(connection: Connection, now: float, code: str) -> str:
+    """A new session for the worker of a used invitation. The one before ends.
+
+    Raises:
+        Refused: nobody has used such an invitation.
+    """
+    found = invitation(connection, now, code)
+    if found is None or found.worker is None:
+        raise Refused("This invitation is not known.")
+    session = secret()
+    connection.execute(
+        update(workers).where(workers.c.id == found.worker.id).values(session_hash=_hash(session))
+    )
+    return session
+
+
+def worker_of(connection: Connection, now: float, session: str) -> Worker | None:
+    """Whose session this is."""
+    found = connection.execute(
+        select(workers.c.id, workers.c.name).where(workers.c.session_hash == _hash(session))
+    ).one_or_none()
+    return Worker(found.id, found.name) if found else None
+
+
+def _hash(session: str) -> str:
+    return hashlib.sha256(session.encode()).hexdigest()
+
+
+# --- Working -------------------------------------------------------------------------------
+
+
+def accept(connection: Connection, now: float, worker_id: str, hit_id: str) -> Accepted:
+    """Take a slot of this HIT or, when all are taken, of another HIT of its type.
+
+    Raises:
+        NoSuchHit, Blocked, DoesNotMeetRequirements, AssignmentAlreadyExists: as when accepting.
+        NoMoreAssignments: there is none left of its type either.
+    """
+    try:
+        got = assignments.accept(connection, now, worker_id, hit_id)
+    except (NoMoreAssignments, AssignmentAlreadyExists):
+        if (mine := _held(connection, worker_id, hit_id)) is not None:
+            # The button was pressed twice.
+            return mine
+        type_id = connection.execute(select(hits.c.type_id).where(hits.c.id == hit_id)).scalar()
+        other = pick(connection, now, worker_id, type_id or "")
+        if other is None:
+            raise
+        got = assignments.accept(connection, now, worker_id, other)
+    return Accepted(got.id, got.hit_id)
+
+
+def _held(connection: Connection, worker_id: str, hit_id: str) -> Accepted | None:
+    found = assignments.load(
+        connection,
+        table.c.hit_id == hit_id,
+        table.c.worker_id == worker_id,
+        table.c.status == AssignmentStatus.ACCEPTED,
+        limit=1,
+    )
+    return Accepted(found[0].id, hit_id) if found else None
+
+
+def submit(
+    connection: Connection, now: float, assignment_id: str, answer: str
+) -> AssignmentStatus | None:
+    """Submit an assignment with its answer, a QuestionFormAnswers document.
+
+    Returns what it is then, which is `RETURNED` or `ABANDONED` if it could not be submitted
+    any more; None if there is no such assignment.
+    """
+    found = assignments.find(connection, assignment_id)
+    if found is None:
+        return None
+    if found.status in (AssignmentStatus.RETURNED, AssignmentStatus.ABANDONED):
+        return found.status
+    return assignments.submit(connection, now, assignment_id, answer).status
