@@ -95,7 +95,7 @@ def get_shown(
         NoSuchAssignment: none, or of somebody else.
         WrongAssignmentState: not submitted, or of a HIT that was disposed of.
     """
-    assignment, hit = _of_requester(connection, now, requester_id, assignment_id)
+    assignment, hit = of_requester(connection, now, requester_id, assignment_id)
     if hit.status is HitStatus.DISPOSED:
         raise NoSuchAssignment(f"Assignment {assignment_id} does not exist.")
     if assignment.status not in SHOWN:
@@ -216,7 +216,7 @@ def approve(
         WrongAssignmentState: in no state to be approved.
         InsufficientFunds: the override cannot be paid.
     """
-    assignment, hit = _of_requester(connection, now, requester_id, assignment_id)
+    assignment, hit = of_requester(connection, now, requester_id, assignment_id)
     if assignment.status is AssignmentStatus.REJECTED and override:
         if hit.status is HitStatus.DISPOSED:
             raise WrongHitState(f"Hit {hit.id} was disposed of.")
@@ -237,7 +237,7 @@ def reject(
     Raises:
         NoSuchAssignment, WrongAssignmentState: none, or not submitted.
     """
-    assignment, hit = _of_requester(connection, now, requester_id, assignment_id)
+    assignment, hit = of_requester(connection, now, requester_id, assignment_id)
     if assignment.status is not AssignmentStatus.SUBMITTED:
         raise WrongAssignmentState("This operation can be called with a status of: Submitted")
     _set(
@@ -352,9 +352,14 @@ def _require(connection: Connection, assignment_id: str) -> Assignment:
     return assignment
 
 
-def _of_requester(
+def of_requester(
     connection: Connection, now: float, requester_id: str, assignment_id: str
 ) -> tuple[Assignment, hits.Hit]:
+    """An assignment in any state of a requester's HIT, with the HIT.
+
+    Raises:
+        NoSuchAssignment: none, or of somebody else.
+    """
     assignment = find(connection, assignment_id)
     hit = hits.get(connection, now, assignment.hit_id) if assignment else None
     if assignment is None or hit is None or hit.requester_id != requester_id:

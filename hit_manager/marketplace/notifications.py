@@ -244,5 +244,15 @@ def failed(connection: Connection, now: float, delivery: Delivery, error: str) -
     )
 
 
+def postpone(connection: Connection, now: float, others: Sequence[Delivery]) -> None:
+    """Leave these for a while: the address that they go to does not answer."""
+    if others:
+        connection.execute(
+            update(deliveries)
+            .where(deliveries.c.n.in_([delivery.n for delivery in others]))
+            .values(next_try_at=now + RETRY_AFTER_S[0])
+        )
+
+
 def _iso(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

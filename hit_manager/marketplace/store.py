@@ -13,7 +13,6 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from dialogs.record.engine import check, open_engine
 from dialogs.record.errors import CannotOpen
-from dialogs.record.store import reading
 from hit_manager.marketplace.clock import Clock
 from hit_manager.marketplace.errors import Unavailable
 from hit_manager.marketplace.tables import VERSION, marketplace, metadata
@@ -124,10 +123,18 @@ class Store:
         **kwargs: P.kwargs,
     ) -> T:
         try:
-            with reading(self.engine) as connection:
+            with self._reading() as connection, connection.begin():
                 return query(connection, self._clock.now(), *args, **kwargs)
         except SQLAlchemyError as error:
             raise Unavailable(str(getattr(error, "orig", None) or error)) from error
+
+    def _reading(self) -> Connection:
+        """A connection whose transactions see one state of the database, from their first
+        statement on."""
+        connection = self.engine.connect().execution_options(reading=True)
+        if connection.dialect.name == "postgresql":
+            connection = connection.execution_options(isolation_level="REPEATABLE READ")
+        return connection
 
     def _lock(self, connection: Connection) -> None:
         if connection.dialect.name == "postgresql":
