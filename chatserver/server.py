@@ -53,7 +53,7 @@ async def serve(
     database_url: str,
     redis_url: str,
     failpoints: Failpoints | None = None,
-    door_for: Callable[[Record], Door] | None = None,
+    door_for: Callable[[Record], Door | None] | None = None,
 ) -> AsyncIterator[Server]:
     """Run one server process while the context is open.
 

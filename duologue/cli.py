@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import os
 import sys
 import tempfile
-from collections.abc import Coroutine
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 import orjson
@@ -18,16 +16,17 @@ import orjson
 from dialogs.export.folder import ExportError
 from dialogs.export.visdial import Exported, export_visdial
 from dialogs.items import ItemsError, read_items
-from dialogs.record import queries
 from dialogs.record.errors import RecordError
-from dialogs.record.store import Record
 from dialogs.record.studies import changed_status
 from dialogs.rules import StudyStatus
+from duologue.console import AS_JSON, STUDY, record_of, run, show, site_of
 from duologue.demo import demo_plan, make_site, run_demo
 from duologue.embedded import EmbeddedRedis, EmbeddedRedisError
+from duologue.hits.command import command as hits_command
 from duologue.logs import log_to_stderr
 from duologue.preparation import put_items
 from duologue.problems import BadInput
+from duologue.recruiting import recruiter_for
 from duologue.serve import (
     STUDY_FILE,
     Site,
@@ -39,14 +38,11 @@ from duologue.serve import (
     until_told_to_stop,
     url_of,
 )
-from duologue.settings import read_settings
 from duologue.simulate.command import command as simulate_command
 from duologue.simulate.command import progress_line
 from duologue.simulate.corpus import BadCorpus
-from duologue.study import read_study
 from duologue.template import template
-
-T = TypeVar("T")
+from hit_manager.recruiters.base import RecruiterError
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -63,7 +59,7 @@ def main() -> None:
         for problem in error.problems:
             click.echo(f"duologue: {problem}", err=True)
         sys.exit(2)
-    except (RecordError, EmbeddedRedisError, ExportError) as error:
+    except (RecordError, EmbeddedRedisError, ExportError, RecruiterError) as error:
         click.echo(f"duologue: {error}", err=True)
         sys.exit(2)
     except click.ClickException as error:
@@ -86,33 +82,6 @@ def main() -> None:
         # Odd input that no check foresaw, such as a NUL in a path or a number without an end.
         click.echo(f"duologue: something given here cannot be used: {error}", err=True)
         sys.exit(2)
-
-
-def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run `work` on the fastest event loop there is."""
-    if sys.platform == "win32":
-        return asyncio.run(work)
-    import uvloop
-
-    return uvloop.run(work)
-
-
-def site_of(place: Path) -> Site:
-    """The site of a study folder or study file."""
-    file = place / STUDY_FILE if place.is_dir() else place
-    if not file.is_file():
-        raise BadInput([f"{file}: there is no study file; `duologue init {place}` writes one"])
-    settings = read_settings(os.environ, file.parent)
-    return Site(file.parent, read_study(file), settings)
-
-
-STUDY = click.argument("study", type=click.Path(path_type=Path), default=Path(), metavar="[STUDY]")
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-
-
-def show(as_json: bool, values: dict[str, Any], text: str) -> None:
-    """Print a result for a script or for a person."""
-    click.echo(orjson.dumps(values).decode() if as_json else text)
 
 
 # --- Commands ------------------------------------------------------------------------------
@@ -138,11 +107,13 @@ def init(folder: Path) -> None:
 @cli.command()
 @STUDY
 @click.option("--check", is_flag=True, help="Check study file, items and settings; start nothing.")
-def serve(study: Path, check: bool) -> None:
+@click.option("--no-hits", is_flag=True, help="Do not recruit and pay; another process does.")
+def serve(study: Path, check: bool, no_hits: bool) -> None:
     """Run a study: STUDY is its folder (or study file); by default the current folder.
 
-    Without DUOLOGUE_DATABASE_URL and DUOLOGUE_REDIS_URL everything runs from the study's
-    folder. Several processes may serve one study on PostgreSQL and one Redis.
+    Where the study's recruiter posts HITs, they are posted, relaunched, expired and paid from
+    here as well. Without DUOLOGUE_DATABASE_URL and DUOLOGUE_REDIS_URL everything runs from the
+    study's folder. Several processes may serve one study on PostgreSQL and one Redis.
 
     Example: duologue serve my-study
     """
@@ -152,21 +123,22 @@ def serve(study: Path, check: bool) -> None:
         click.echo(f"note: {key} is still to be filled in for workers", err=True)
     if check:
         site.study.to_config()
+        recruiter_for(site.study, site.settings)
         found = len(read_items(site.study.items_path))
         click.echo(f"{site.study.study.id}: the study file is right, and so are {found} items")
         return
     log_to_stderr(site.settings.log_level)
     with redis_for(site) as redis:
-        run(_serve(site, redis))
+        run(_serve(site, redis, hits=not no_hits))
 
 
-async def _serve(site: Site, redis: EmbeddedRedis | str) -> None:
+async def _serve(site: Site, redis: EmbeddedRedis | str, *, hits: bool) -> None:
     redis_url = url_of(redis)
     await check_redis(redis_url)
     added = await prepare_record(site, _progress("preparing pictures"))
     if added:
         click.echo(f"{added} items added")
-    async with running(site, redis_url) as server:
+    async with running(site, redis_url, hits=hits) as server:
         invited = "?invite=CODE" if site.study.study.one_time_invitations else ""
         click.echo(f"workers: {server.url}/work{invited}")
         await until_told_to_stop(redis)
@@ -200,14 +172,9 @@ def items_add(file: Path, study: Path, as_json: bool) -> None:
     site = site_of(study)
 
     async def add() -> int:
-        record = Record(site.settings.database_url, serving=False)
-        record.open()
-        try:
-            await _known(record, site)
+        async with record_of(site) as record:
             progress = _progress("preparing pictures")
             return await put_items(record, site.study, file, site.pictures, progress)
-        finally:
-            await record.close()
 
     added = run(add())
     show(as_json, {"added": added}, f"{added} items added")
@@ -237,23 +204,11 @@ def _set_status(study: Path, status: StudyStatus) -> None:
     site = site_of(study)
 
     async def change() -> None:
-        record = Record(site.settings.database_url, serving=False)
-        record.open()
-        try:
-            await _known(record, site)
+        async with record_of(site) as record:
             await record.writer.commit(changed_status(site.study.study.id, status))
-        finally:
-            await record.close()
 
     run(change())
     click.echo(f"{site.study.study.id} is {status}")
-
-
-async def _known(record: Record, site: Site) -> None:
-    if await record.read(queries.study, site.study.study.id) is None:
-        raise BadInput(
-            [f"the study {site.study.study.id} has never run; `duologue serve` begins it"]
-        )
 
 
 @cli.command()
@@ -341,13 +296,8 @@ def export(study: Path, kind: str, out: Path, split: str, as_json: bool) -> None
     site = site_of(study)
 
     async def write() -> Exported:
-        record = Record(site.settings.database_url, serving=False)
-        record.open()
-        try:
-            await _known(record, site)
+        async with record_of(site) as record:
             return await record.read(export_visdial, site.study.study.id, out, split)
-        finally:
-            await record.close()
 
     done = run(write())
     left_out = {why.value: n for why, n in done.left_out.items()}
@@ -363,3 +313,4 @@ def export(study: Path, kind: str, out: Path, split: str, as_json: bool) -> None
 
 
 cli.add_command(simulate_command)
+cli.add_command(hits_command, "hits")

@@ -173,6 +173,11 @@ class CrowdDoor(Door):
         return Submit(url=row.submit_to, fields=fields)
 
 
-def door_for(recruiter: Recruiter, record: Record, study_id: str) -> Door | None:
+def door_for(recruiter: Recruiter, study_id: str, record: Record) -> Door | None:
     """The recruiter's door, or None for a plain link's."""
     return None if isinstance(recruiter, Link) else CrowdDoor(recruiter, record, study_id)
+
+
+def sites_of(recruiter: Recruiter) -> tuple[str, ...]:
+    """The sites that show our page in a frame."""
+    return tuple(sorted(recruiter.config.sites)) if isinstance(recruiter, Mturk) else ()

@@ -9,7 +9,8 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -23,8 +24,11 @@ from dialogs.record.store import Record
 from duologue.embedded import EmbeddedRedis
 from duologue.preparation import PICTURES, Progress, put_items, put_study
 from duologue.problems import BadInput
+from duologue.recruiting import door_for, hit_config, recruiter_for, sites_of
 from duologue.settings import Settings
 from duologue.study import StudyFile
+from hit_manager.manager import HitManager
+from hit_manager.recruiters.base import Recruiter
 
 log = logging.getLogger("duologue")
 
@@ -146,14 +150,45 @@ async def running(
     *,
     config: ServerConfig | None = None,
     failpoints: Failpoints | None = None,
+    hits: bool = True,
 ) -> AsyncIterator[Server]:
-    """A server process for the site, serving while the context is open."""
+    """A server process for the site, serving while the context is open.
+
+    With `hits` it also recruits and pays, where the study's recruiter can.
+    """
     # The default thresholds halve the rate at a thousand sockets.
     gc.set_threshold(50_000, 20, 50)
     sys.setswitchinterval(0.0005)
     chosen = config or server_config(site)
-    async with serve(chosen, site.settings.database_url, redis_url, failpoints) as server:
+    recruiter = recruiter_for(site.study, site.settings)
+    frames = (*chosen.frame_ancestors, *sites_of(recruiter))
+    chosen = replace(chosen, frame_ancestors=tuple(dict.fromkeys(frames)))
+    door = partial(door_for, recruiter, site.study.study.id)
+    async with (
+        serve(chosen, site.settings.database_url, redis_url, failpoints, door) as server,
+        _recruiting(site, recruiter, server, hits=hits),
+    ):
         yield server
+
+
+@asynccontextmanager
+async def _recruiting(
+    site: Site, recruiter: Recruiter, server: Server, *, hits: bool
+) -> AsyncIterator[None]:
+    """The hit manager beside a server, unless there is nothing for it to do."""
+    able = recruiter.capabilities.posts or recruiter.capabilities.pays
+    if not (hits and able):
+        yield
+        return
+    config = hit_config(site.study, server.url)
+    manager = HitManager(server.service.record, recruiter, config)
+    stop = asyncio.Event()
+    work = asyncio.ensure_future(manager.run(stop))
+    try:
+        yield
+    finally:
+        stop.set()
+        await work
 
 
 async def until_told_to_stop(redis: EmbeddedRedis | str) -> None:

@@ -6,11 +6,13 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from dialogs.record import leases
 from dialogs.record.errors import RecordError
+from dialogs.record.payments import PaymentRow
 from dialogs.record.store import Record
 from hit_manager.config import HitConfig
 from hit_manager.ledger import price_of_a_person
@@ -78,16 +80,32 @@ class HitManager:
         Raises:
             RecordError: the database does not answer.
         """
-        study_id, now = self._config.study_id, self._now()
-        if not await leases.take(self._record, study_id, WORK, self._holder, now, LEASE_S):
-            return Round(ours=False)
-        keeping = asyncio.ensure_future(self._keep_lease())
-        try:
+        async with self._lease() as ours:
+            if not ours:
+                return Round(ours=False)
             paid = await self.outbox.once()
-            self._affordable = await self._people_affordable()
+            self._affordable = await self.people_affordable()
             return Round(True, await self.reconciler.once(), paid)
+
+    async def pay(self, due: Iterable[PaymentRow]) -> Paid | None:
+        """Pay these now; None where another process is at it.
+
+        Raises:
+            RecordError: the database does not answer.
+        """
+        async with self._lease() as ours:
+            return await self.outbox.pay(due) if ours else None
+
+    @asynccontextmanager
+    async def _lease(self) -> AsyncIterator[bool]:
+        study_id, now = self._config.study_id, self._now()
+        ours = await leases.take(self._record, study_id, WORK, self._holder, now, LEASE_S)
+        keeping = asyncio.ensure_future(self._keep_lease()) if ours else None
+        try:
+            yield ours
         finally:
-            keeping.cancel()
+            if keeping is not None:
+                keeping.cancel()
 
     async def _keep_lease(self) -> None:
         study_id = self._config.study_id
@@ -95,7 +113,7 @@ class HitManager:
             await asyncio.sleep(LEASE_S / 3)
             await leases.take(self._record, study_id, WORK, self._holder, self._now(), LEASE_S)
 
-    async def _people_affordable(self) -> int | None:
+    async def people_affordable(self) -> int | None:
         """For how many more people in all the budget suffices, those inside included."""
         if self._config.budget is None:
             return None

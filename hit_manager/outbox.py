@@ -228,8 +228,8 @@ class Outbox:
                 return
             if was is None and not self._recruiter.capabilities.repeat_safe:
                 raise _CannotTell(
-                    "it may have been paid, and nobody can tell: look over there, then mark it "
-                    "as paid or send it again by hand"
+                    "it may have been paid, and nobody can tell: look over there; if it was, say "
+                    "`duologue hits pay --mark-paid`, if not, give it as a bonus"
                 )
         await self._recruiter.pay(bonus)
 

@@ -302,6 +302,17 @@ def worker_id(
     return connection.execute(_WORKER, params).scalar_one_or_none()
 
 
+def external_ids(connection: Connection, worker_ids: Collection[str]) -> dict[str, str]:
+    """What their recruiters call these workers."""
+    return {
+        row.id: row.external_id
+        for chunk in chunks(worker_ids)
+        for row in connection.execute(
+            select(workers.c.id, workers.c.external_id).where(workers.c.id.in_(chunk))
+        )
+    }
+
+
 def latest_arrival(connection: Connection, worker: str) -> ArrivalRow | None:
     """The worker's newest arrival; the open one if there is one."""
     row = connection.execute(_LATEST_ARRIVAL, {"worker": worker}).one_or_none()

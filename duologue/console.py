@@ -1,0 +1,70 @@
+"""What the commands of the command line share."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import orjson
+
+from dialogs.record import queries
+from dialogs.record.store import Record
+from duologue.problems import BadInput
+from duologue.serve import STUDY_FILE, Site
+from duologue.settings import read_settings
+from duologue.study import read_study
+
+T = TypeVar("T")
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run `work` on the fastest event loop there is."""
+    if sys.platform == "win32":
+        return asyncio.run(work)
+    import uvloop
+
+    return uvloop.run(work)
+
+
+def site_of(place: Path) -> Site:
+    """The site of a study folder or study file."""
+    file = place / STUDY_FILE if place.is_dir() else place
+    if not file.is_file():
+        raise BadInput([f"{file}: there is no study file; `duologue init {place}` writes one"])
+    settings = read_settings(os.environ, file.parent)
+    return Site(file.parent, read_study(file), settings)
+
+
+STUDY = click.argument("study", type=click.Path(path_type=Path), default=Path(), metavar="[STUDY]")
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+def show(as_json: bool, values: dict[str, Any], text: str) -> None:
+    """Print a result for a script or for a person."""
+    click.echo(orjson.dumps(values).decode() if as_json else text)
+
+
+@asynccontextmanager
+async def record_of(site: Site) -> AsyncIterator[Record]:
+    """The record of a study that has run, beside its server if that runs.
+
+    Raises:
+        BadInput: the study has never run.
+        CannotOpen: the database cannot be used.
+    """
+    record = Record(site.settings.database_url, serving=False)
+    record.open()
+    try:
+        if await record.read(queries.study, site.study.study.id) is None:
+            raise BadInput(
+                [f"the study {site.study.study.id} has never run; `duologue serve` begins it"]
+            )
+        yield record
+    finally:
+        await record.close()

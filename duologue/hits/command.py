@@ -1,0 +1,33 @@
+"""The group `duologue hits`."""
+
+from __future__ import annotations
+
+import click
+
+from duologue.hits import money, people, posting, review
+
+
+@click.group()
+def command() -> None:
+    """Recruit people, relaunch what failed, review, and pay exactly once."""
+
+
+for each in (
+    posting.plan,
+    posting.launch,
+    posting.status,
+    posting.extend,
+    posting.expire,
+    posting.reconcile,
+    review.review,
+    money.approve,
+    money.reject,
+    money.bonus,
+    money.pay,
+    people.message,
+    people.block,
+    people.unblock,
+    posting.invite,
+    posting.cost,
+):
+    command.add_command(each)

@@ -1,0 +1,79 @@
+"""What the `hits` commands work with: a study's record, its recruiter, and the hit manager."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from dialogs.record.store import Record
+from duologue.console import record_of, site_of
+from duologue.money import to_text
+from duologue.problems import BadInput
+from duologue.recruiting import hit_config, recruiter_for
+from duologue.serve import Site
+from hit_manager.config import HitConfig
+from hit_manager.manager import HitManager
+from hit_manager.recruiters.base import Recruiter
+
+YES = click.option("--yes", is_flag=True, help="Do not ask; for scripts.")
+DRY_RUN = click.option("--dry-run", is_flag=True, help="Say what would be done; change nothing.")
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """A study's record and recruiter, open."""
+
+    site: Site
+    record: Record
+    recruiter: Recruiter
+    config: HitConfig
+    manager: HitManager
+
+    @property
+    def study_id(self) -> str:
+        return self.config.study_id
+
+    def money(self, cents: int) -> str:
+        """`12.50 USD`."""
+        currency = self.config.currency
+        return f"{to_text(cents, currency)} {currency}"
+
+
+@asynccontextmanager
+async def desk(study: Path, *, remote: bool = False) -> AsyncIterator[Desk]:
+    """Open a study's desk; with `remote`, the recruiter is asked whether it lets us in.
+
+    Raises:
+        BadInput: the study has never run, or what its recruiter needs is missing.
+        RecruiterError: the recruiter does not let us in.
+    """
+    site = site_of(study)
+    recruiter = recruiter_for(site.study, site.settings)
+    url = site.settings.public_url or f"http://{site.settings.host}:{site.settings.port}"
+    async with record_of(site) as record:
+        config = hit_config(site.study, url)
+        try:
+            if remote:
+                await recruiter.open()
+            yield Desk(site, record, recruiter, config, HitManager(record, recruiter, config))
+        finally:
+            await recruiter.close()
+
+
+def needs(able: bool, desk_: Desk, what: str) -> None:
+    """Stop where the study's recruiter cannot do what the command is about."""
+    if not able:
+        raise BadInput([f"the recruiter {desk_.recruiter.name!r} {what}"])
+
+
+def sure(question: str, *, yes: bool, as_json: bool) -> None:
+    """Ask before something is done that costs; `--yes` and scripts answer by themselves."""
+    if yes:
+        return
+    if as_json:
+        raise BadInput(["this spends money; with --json, say --yes as well"])
+    click.confirm(question, abort=True)

@@ -1,0 +1,245 @@
+"""`hits approve`, `reject`, `bonus`, `pay`: each says what it will do, and asks."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dialogs.record import payments as rows
+from dialogs.record import queries
+from dialogs.record.errors import Conflict
+from dialogs.record.payments import PaymentRow
+from dialogs.rules import AssignmentStatus, LedgerState
+from duologue.console import AS_JSON, run, show
+from duologue.hits.desk import DRY_RUN, YES, Desk, desk, needs, sure
+from duologue.money import to_cents
+from duologue.problems import BadInput
+from hit_manager import ledger
+
+ARRIVALS = click.argument("arrivals", nargs=-1, metavar="[ARRIVAL]...")
+STUDY_OPTION = click.option(
+    "--study",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    help="The study's folder.  [default: the current folder]",
+)
+ALL = click.option("--all", "everything", is_flag=True, help="All that are in question.")
+
+
+async def chosen(
+    at: Desk, arrivals: Sequence[str], states: Collection[LedgerState], *, everything: bool
+) -> list[PaymentRow]:
+    """The payments in these states: of the arrivals named, or all of them."""
+    if bool(arrivals) is everything:
+        raise BadInput(["name arrivals, or say --all"])
+    found = await at.record.read(rows.payments_in, at.study_id, states)
+    mine = [p for p in found if everything or p.arrival_id in arrivals]
+    unknown = set(arrivals) - {p.arrival_id for p in mine}
+    if unknown:
+        wanted = " or ".join(state.value for state in states)
+        raise BadInput([f"{name}: has no payment that is {wanted}" for name in sorted(unknown)])
+    return mine
+
+
+def _told(at: Desk, found: Sequence[PaymentRow]) -> tuple[dict[str, Any], str]:
+    cents = sum(p.cents for p in found)
+    price = sum(ledger.cost(p, at.recruiter) for p in found)
+    values = {
+        "payments": len(found),
+        "cents": cents,
+        "commission_cents": price - cents,
+        "currency": at.config.currency,
+        "arrivals": [p.arrival_id for p in found],
+    }
+    text = f"{len(found)} payments, {at.money(cents)}, and {at.money(price - cents)} commission"
+    return values, text
+
+
+@click.command()
+@ARRIVALS
+@STUDY_OPTION
+@ALL
+@YES
+@DRY_RUN
+@AS_JSON
+def approve(
+    arrivals: tuple[str, ...],
+    study: Path,
+    everything: bool,
+    yes: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Let what is owed be paid. It is sent by `duologue serve` or `duologue hits pay`.
+
+    Example: duologue hits approve --all --study my-study
+    """
+
+    async def work() -> tuple[dict[str, Any], str]:
+        async with desk(study) as at:
+            states = (LedgerState.OWED, LedgerState.HELD, LedgerState.FAILED)
+            wanted = states[:1] if everything else states
+            found = await chosen(at, arrivals, wanted, everything=everything)
+            values, text = _told(at, found)
+            if dry_run or not found:
+                return values, f"would be approved: {text}"
+            sure(f"Approve {text}?", yes=yes, as_json=as_json)
+            done = [p for p in found if await at.manager.outbox.approve(p)]
+            values, text = _told(at, done)
+            return values, f"approved: {text}"
+
+    values, text = run(work())
+    show(as_json, values, text)
+
+
+@click.command()
+@ARRIVALS
+@STUDY_OPTION
+@ALL
+@YES
+@DRY_RUN
+@AS_JSON
+@click.option("--mark-paid", is_flag=True, help="They have been paid by other means: only note it.")
+def pay(
+    arrivals: tuple[str, ...],
+    study: Path,
+    everything: bool,
+    yes: bool,
+    dry_run: bool,
+    as_json: bool,
+    mark_paid: bool,
+) -> None:
+    """Send what is approved now. With --mark-paid, note that it was paid by other means.
+
+    Example: duologue hits pay --all --study my-study --dry-run
+    """
+
+    async def work() -> tuple[dict[str, Any], str]:
+        async with desk(study, remote=not (mark_paid or dry_run)) as at:
+            able = at.recruiter.capabilities.pays or mark_paid or dry_run
+            needs(able, at, "pays nobody; pay by your own means and say --mark-paid")
+            states = [LedgerState.APPROVED, LedgerState.SENDING]
+            if mark_paid:
+                states = [LedgerState.APPROVED, LedgerState.HELD]
+            found = await chosen(at, arrivals, states, everything=everything)
+            values, text = _told(at, found)
+            if dry_run or not found:
+                return values, f"would be paid: {text}"
+            if mark_paid:
+                sure(f"Note as paid: {text}?", yes=yes, as_json=as_json)
+                return await _mark(at, found)
+            sure(f"Pay {text}?", yes=yes, as_json=as_json)
+            # What was put off is asked for by hand now.
+            paid = await at.manager.pay([replace(p, retry_at=None) for p in found])
+            if paid is None:
+                raise BadInput(["another process pays already; it goes on by itself"])
+            text = (
+                f"{paid.payments} payments sent, {at.money(paid.cents)}; {paid.waiting} wait, "
+                f"{paid.held} are held, {paid.failed} failed"
+            )
+            return asdict(paid), "\n".join((text, *paid.problems))
+
+    values, text = run(work())
+    show(as_json, values, text)
+
+
+async def _mark(at: Desk, found: Sequence[PaymentRow]) -> tuple[dict[str, Any], str]:
+    done = []
+    for payment in found:
+        try:
+            await at.record.writer.commit(rows.paid(payment, time.time(), "paid by other means"))
+        except Conflict:
+            continue
+        done.append(payment)
+    values, text = _told(at, done)
+    return values, f"noted as paid: {text}"
+
+
+@click.command()
+@click.argument("arrival")
+@click.argument("amount")
+@STUDY_OPTION
+@click.option("--reason", required=True, help="What the worker is told.")
+@YES
+@DRY_RUN
+@AS_JSON
+def bonus(
+    arrival: str, amount: str, study: Path, reason: str, yes: bool, dry_run: bool, as_json: bool
+) -> None:
+    """Give the worker of ARRIVAL an AMOUNT beside what is owed.
+
+    Example: duologue hits bonus a_12ab 0.50 --reason "You waited long." --study my-study
+    """
+
+    async def work() -> tuple[dict[str, Any], str]:
+        async with desk(study) as at:
+            try:
+                cents = to_cents(amount, at.config.currency)
+            except ValueError as error:
+                raise BadInput([f"AMOUNT {error}"]) from None
+            if cents < 1:
+                raise BadInput(["AMOUNT must be more than nothing"])
+            row = await at.record.one(queries.arrivals_by_id, arrival)
+            if row is None or row.study_id != at.study_id:
+                raise BadInput([f"{arrival}: is no arrival of this study"])
+            values = {"arrival": arrival, "cents": cents, "currency": at.config.currency}
+            if dry_run:
+                return values, f"would give {at.money(cents)} to {arrival}"
+            sure(f"Give {at.money(cents)} to {arrival}?", yes=yes, as_json=as_json)
+            given = rows.given_by_hand(
+                arrival, secrets.token_hex(4), cents, at.config.currency, reason, time.time()
+            )
+            await at.record.writer.commit(given)
+            return values, f"{at.money(cents)} for {arrival} is approved and will be paid"
+
+    values, text = run(work())
+    show(as_json, values, text)
+
+
+@click.command()
+@click.argument("arrival")
+@STUDY_OPTION
+@click.option("--reason", required=True, help="What the worker is told.")
+@YES
+@DRY_RUN
+@AS_JSON
+def reject(arrival: str, study: Path, reason: str, yes: bool, dry_run: bool, as_json: bool) -> None:
+    """Refuse the work of ARRIVAL where it was handed in; nothing is paid for it.
+
+    Who is owed something is never rejected: first decide that nothing is owed.
+
+    Example: duologue hits reject a_12ab --reason "Nothing was written." --study my-study
+    """
+
+    async def work() -> tuple[dict[str, Any], str]:
+        async with desk(study, remote=True) as at:
+            needs(at.recruiter.capabilities.pays, at, "takes no work in that could be refused")
+            row = await at.record.one(queries.arrivals_by_id, arrival)
+            if row is None or row.study_id != at.study_id:
+                raise BadInput([f"{arrival}: is no arrival of this study"])
+            owed = await at.record.read(rows.payments_of, [arrival])
+            if owed:
+                raise BadInput(
+                    [
+                        f"{arrival}: is owed {at.money(sum(p.cents for p in owed))} by the rules "
+                        "of the study, so the work cannot be refused"
+                    ]
+                )
+            told = await at.recruiter.assignment(row.assignment_id)
+            if told.status is not AssignmentStatus.SUBMITTED:
+                raise BadInput([f"{arrival}: is {told.status.value} over there"])
+            values = {"arrival": arrival, "rejected": not dry_run}
+            if dry_run:
+                return values, f"would reject the work of {arrival}"
+            sure(f"Reject the work of {arrival}?", yes=yes, as_json=as_json)
+            await at.recruiter.reject(row.assignment_id, reason)
+            return values, f"the work of {arrival} is rejected"
+
+    values, text = run(work())
+    show(as_json, values, text)

@@ -1,0 +1,96 @@
+"""`hits message`, `block`, `unblock`: by arrival, so that no worker id need be typed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dialogs.record import queries
+from duologue.console import AS_JSON, run, show
+from duologue.hits.desk import Desk, desk, needs
+from duologue.hits.money import ARRIVALS, STUDY_OPTION
+from duologue.problems import BadInput
+
+
+async def _workers_of(at: Desk, arrivals: Sequence[str]) -> list[str]:
+    """The recruiter's ids of the people of these arrivals."""
+    if not arrivals:
+        raise BadInput(["name at least one arrival"])
+    rows = await at.record.read(queries.arrivals_by_id, arrivals)
+    missing = [a for a in arrivals if a not in rows or rows[a].study_id != at.study_id]
+    if missing:
+        raise BadInput([f"{name}: is no arrival of this study" for name in missing])
+    known = await at.record.read(queries.external_ids, [row.worker_id for row in rows.values()])
+    return sorted(set(known.values()))
+
+
+@click.command()
+@ARRIVALS
+@STUDY_OPTION
+@click.option("--subject", required=True, help="The subject line.")
+@click.option("--text", required=True, help="The message.")
+@AS_JSON
+def message(arrivals: tuple[str, ...], study: Path, subject: str, text: str, as_json: bool) -> None:
+    """Write to the workers of these ARRIVALs through their recruiter.
+
+    Example: duologue hits message a_12ab --subject "Thank you" --text "…" --study my-study
+    """
+
+    async def work() -> dict[str, Any]:
+        async with desk(study, remote=True) as at:
+            needs(at.recruiter.capabilities.messages, at, "carries no messages")
+            people = await _workers_of(at, arrivals)
+            failed = await at.recruiter.message(people, subject, text)
+            return {"sent": len(people) - len(failed), "failed": sorted(failed.values())}
+
+    values = run(work())
+    why = "".join(f"\nnot reached: {reason}" for reason in values["failed"])
+    show(as_json, values, f"{values['sent']} messages sent{why}")
+
+
+@click.command()
+@ARRIVALS
+@STUDY_OPTION
+@click.option("--reason", default="", help="For your own records.")
+@AS_JSON
+def block(arrivals: tuple[str, ...], study: Path, reason: str, as_json: bool) -> None:
+    """Show the workers of these ARRIVALs none of your HITs any more. Nobody is accused.
+
+    Example: duologue hits block a_12ab --study my-study
+    """
+
+    async def work() -> int:
+        async with desk(study, remote=True) as at:
+            needs(at.recruiter.capabilities.blocks, at, "can keep nobody away")
+            people = await _workers_of(at, arrivals)
+            for worker in people:
+                await at.recruiter.block(worker, reason)
+            return len(people)
+
+    number = run(work())
+    show(as_json, {"blocked": number}, f"{number} workers see no HITs of yours any more")
+
+
+@click.command()
+@ARRIVALS
+@STUDY_OPTION
+@AS_JSON
+def unblock(arrivals: tuple[str, ...], study: Path, as_json: bool) -> None:
+    """Show the workers of these ARRIVALs your HITs again.
+
+    Example: duologue hits unblock a_12ab --study my-study
+    """
+
+    async def work() -> int:
+        async with desk(study, remote=True) as at:
+            needs(at.recruiter.capabilities.blocks, at, "can keep nobody away")
+            people = await _workers_of(at, arrivals)
+            for worker in people:
+                await at.recruiter.unblock(worker)
+            return len(people)
+
+    number = run(work())
+    show(as_json, {"unblocked": number}, f"{number} workers see your HITs again")

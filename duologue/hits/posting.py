@@ -1,0 +1,340 @@
+"""`hits plan`, `launch`, `reconcile`, `status`, `extend`, `expire`, `cost`, `invite`."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dialogs.record import hits as rows
+from dialogs.record import payments, queries
+from dialogs.rules import HitState, LedgerState, StudyStatus
+from duologue.console import AS_JSON, STUDY, run, show
+from duologue.hits.desk import DRY_RUN, YES, Desk, desk, needs, sure
+from duologue.problems import BadInput
+from hit_manager.csvfiles import write_csv
+from hit_manager.demand import Demand, demand
+from hit_manager.ledger import price_of_a_person
+from hit_manager.posting import Posters
+from hit_manager.recruiters.link import add_invitations, invitation_rows, make_invitations
+
+
+async def _demand(at: Desk) -> tuple[Demand, rows.Supply]:
+    supply = await at.record.read(rows.supply, at.study_id)
+    live = await at.record.read(rows.hits_in, at.study_id, (HitState.WANTED, HitState.OPEN))
+    study = await at.record.read(queries.study, at.study_id)
+    assert study is not None, "the desk opens only for studies that have run"
+    plan = demand(
+        at.config,
+        supply,
+        live,
+        running=study.status is StudyStatus.OPEN,
+        affordable=await at.manager.people_affordable(),
+        now=time.time(),
+    )
+    return plan, supply
+
+
+def _plan_of(at: Desk, plan: Demand, supply: rows.Supply, balance: int | None) -> dict[str, Any]:
+    each = price_of_a_person(at.config, at.recruiter)
+    return {
+        "recruiter": at.recruiter.name,
+        "missing": supply.missing,
+        "wanted": supply.wanted,
+        "have": supply.have,
+        "seats": plan.seats,
+        "expire": len(plan.expire),
+        "why": plan.why,
+        "reward_cents": at.config.reward,
+        "each_cents": each,
+        "cost_cents": plan.seats * each,
+        "balance_cents": balance,
+        "currency": at.config.currency,
+    }
+
+
+def _plan_text(at: Desk, values: dict[str, Any]) -> str:
+    balance = values["balance_cents"]
+    lines = [
+        f"dialogs missing   {values['missing']}",
+        f"people wanted     {values['wanted']}, on their way {values['have']}",
+        f"to be posted      {values['seats']} seats",
+        f"to be expired     {values['expire']} HITs",
+        f"cost at most      {at.money(values['cost_cents'])}: {at.money(values['each_cents'])} a "
+        "person, commission included",
+        f"money over there  {at.money(balance) if balance is not None else 'not known'}",
+    ]
+    if values["why"]:
+        lines.append(f"because           {values['why']}")
+    return "\n".join(lines)
+
+
+@click.command()
+@STUDY
+@AS_JSON
+def plan(study: Path, as_json: bool) -> None:
+    """Say what would be posted and expired now, and what it would cost. Changes nothing.
+
+    Example: duologue hits plan my-study
+    """
+
+    async def look() -> tuple[dict[str, Any], str]:
+        async with desk(study, remote=True) as at:
+            needs(at.recruiter.capabilities.posts, at, "posts no HITs; send people its link")
+            values = _plan_of(at, *await _demand(at), await at.recruiter.balance())
+            return values, _plan_text(at, values)
+
+    values, text = run(look())
+    show(as_json, values, text)
+
+
+@click.command()
+@STUDY
+@YES
+@DRY_RUN
+@AS_JSON
+def launch(study: Path, yes: bool, dry_run: bool, as_json: bool) -> None:
+    """Post what is wanted, after saying what it costs. `duologue serve` goes on by itself.
+
+    Example: duologue hits launch my-study
+    """
+    _reconcile(study, yes=yes, dry_run=dry_run, as_json=as_json)
+
+
+@click.command()
+@STUDY
+@YES
+@DRY_RUN
+@AS_JSON
+def reconcile(study: Path, yes: bool, dry_run: bool, as_json: bool) -> None:
+    """One round by hand: post what is missing, expire what is not wanted, pay what may be paid.
+
+    Example: duologue hits reconcile my-study --yes
+    """
+    _reconcile(study, yes=yes, dry_run=dry_run, as_json=as_json)
+
+
+def _reconcile(study: Path, *, yes: bool, dry_run: bool, as_json: bool) -> None:
+    async def work() -> tuple[dict[str, Any], str]:
+        async with desk(study, remote=True) as at:
+            needs(at.recruiter.capabilities.posts, at, "posts no HITs; send people its link")
+            values = _plan_of(at, *await _demand(at), await at.recruiter.balance())
+            if dry_run:
+                return values, _plan_text(at, values)
+            if not as_json:
+                click.echo(_plan_text(at, values))
+            if values["seats"]:
+                sure(f"Post {values['seats']} seats?", yes=yes, as_json=as_json)
+            done = await at.manager.round()
+            if not done.ours:
+                raise BadInput(
+                    ["another process does this already; it goes on by itself, or stop it first"]
+                )
+            report = {**asdict(done.report), "paid": asdict(done.paid)}
+            text = (
+                f"{done.report.posted} HITs posted, {done.report.expired} expired, "
+                f"{done.report.strays} strays taken down, {done.paid.payments} payments sent"
+            )
+            return report, text
+
+    values, text = run(work())
+    show(as_json, values, text)
+
+
+@click.command()
+@STUDY
+@click.option("--items", "with_items", is_flag=True, help="Show each item's dialogs too.")
+@AS_JSON
+def status(study: Path, with_items: bool, as_json: bool) -> None:
+    """HITs, people on their way, payments by state, and what needs a person.
+
+    Example: duologue hits status my-study --items
+    """
+
+    async def look() -> tuple[dict[str, Any], str]:
+        async with desk(study) as at:
+            supply = await at.record.read(rows.supply, at.study_id)
+            all_hits = await at.record.read(rows.hits_in, at.study_id, tuple(HitState))
+            totals = await at.record.read(payments.ledger_totals, at.study_id)
+            stuck = await at.record.read(
+                payments.payments_in, at.study_id, (LedgerState.HELD, LedgerState.FAILED)
+            )
+            chains = await at.record.read(rows.chains, at.study_id)
+            states = Counter(hit.state.value for hit in all_hits)
+            values = {
+                "missing": supply.missing,
+                "wanted": supply.wanted,
+                "have": supply.have,
+                "hits": dict(states),
+                "ledger": {t.state: {"payments": t.payments, "cents": t.cents} for t in totals},
+                "problems": [
+                    {"arrival": p.arrival_id, "reason": p.reason, "problem": p.problem}
+                    for p in stuck
+                ]
+                + [
+                    {"hit": hit.id, "problem": hit.problem}
+                    for hit in all_hits
+                    if hit.state is HitState.FAILED
+                ],
+            }
+            if with_items:
+                values["items"] = [asdict(chain) for chain in chains]
+            text = _status_text(at, values)
+            if with_items:
+                text += "\n" + "\n".join(_chain_text(chain) for chain in chains)
+            return values, text
+
+    values, text = run(look())
+    show(as_json, values, text)
+
+
+def _status_text(at: Desk, values: dict[str, Any]) -> str:
+    hits = ", ".join(f"{n} {state}" for state, n in values["hits"].items()) or "none"
+    lines = [
+        f"dialogs missing  {values['missing']}",
+        f"people wanted    {values['wanted']}, on their way {values['have']}",
+        f"HITs             {hits}",
+    ]
+    for state, total in values["ledger"].items():
+        lines.append(f"{state:<16} {total['payments']} payments, {at.money(total['cents'])}")
+    for problem in values["problems"]:
+        where = problem.get("arrival") or problem.get("hit")
+        lines.append(f"needs a person   {where}: {problem['problem']}")
+    return "\n".join(lines)
+
+
+def _chain_text(chain: rows.Chain) -> str:
+    held = "; ".join(
+        f"{dialog} {how}" + (f" → relaunched as {', '.join(again)}" if again else "")
+        for dialog, how, again in chain.dialogs
+    )
+    return f"{chain.image_id}: {chain.complete} of {chain.wanted}  {held}".rstrip()
+
+
+@click.command()
+@click.argument("hours", type=click.FloatRange(min=0.1, max=8760))
+@STUDY
+@AS_JSON
+def extend(hours: float, study: Path, as_json: bool) -> None:
+    """Let the HITs that are open be found for HOURS from now.
+
+    Example: duologue hits extend 24 my-study
+    """
+
+    async def work() -> int:
+        async with desk(study, remote=True) as at:
+            open_hits = await at.record.read(rows.hits_in, at.study_id, (HitState.OPEN,))
+            until = time.time() + 3600 * hours
+            longer = 0
+            for hit in open_hits:
+                if hit.remote_id and (hit.expires_at or 0) < until:
+                    await at.recruiter.extend(hit.remote_id, until)
+                    await at.record.writer.commit(rows.hit_extended(hit.id, until))
+                    longer += 1
+            return longer
+
+    longer = run(work())
+    show(as_json, {"extended": longer}, f"{longer} HITs can be found for {hours:g} hours")
+
+
+@click.command()
+@STUDY
+@AS_JSON
+def expire(study: Path, as_json: bool) -> None:
+    """Take down all open HITs; people inside may finish and are paid.
+
+    While the study is open, `duologue serve` posts what is missing again: pause it first.
+
+    Example: duologue pause my-study && duologue hits expire my-study
+    """
+
+    async def work() -> tuple[int, bool]:
+        async with desk(study, remote=True) as at:
+            open_hits = await at.record.read(rows.hits_in, at.study_id, (HitState.OPEN,))
+            posters = Posters(at.record, at.recruiter, at.config, time.time)
+            row = await at.record.read(queries.study, at.study_id)
+            still = row is not None and row.status is StudyStatus.OPEN
+            return await posters.expire(open_hits), still
+
+    down, still = run(work())
+    note = "; the study is open, so what is missing is posted again" if still else ""
+    show(as_json, {"expired": down}, f"{down} HITs are taken down{note}")
+
+
+@click.command()
+@STUDY
+@AS_JSON
+def cost(study: Path, as_json: bool) -> None:
+    """What the study has cost, what it owes, and what the rest will cost; commission included.
+
+    Example: duologue hits cost my-study
+    """
+
+    async def look() -> tuple[dict[str, Any], str]:
+        async with desk(study) as at:
+            supply = await at.record.read(rows.supply, at.study_id)
+            spent, committed = await at.manager.outbox.spent(), await at.manager.outbox.committed()
+            rest = supply.wanted * price_of_a_person(at.config, at.recruiter)
+            values = {
+                "spent_cents": spent,
+                "owed_cents": committed - spent,
+                "rest_cents": rest,
+                "budget_cents": at.config.budget,
+                "currency": at.config.currency,
+            }
+            budget = at.config.budget
+            limit = at.money(budget) if budget is not None else "none"
+            text = (
+                f"spent   {at.money(spent)}\nowed    {at.money(committed - spent)}\n"
+                f"rest    {at.money(rest)} for {supply.missing} dialogs\nbudget  {limit}"
+            )
+            return values, text
+
+    values, text = run(look())
+    show(as_json, values, text)
+
+
+@click.command()
+@click.argument("number", type=click.IntRange(1, 100_000))
+@STUDY
+@click.option(
+    "--csv",
+    "csv_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="The file for the links, one for each person.",
+)
+@AS_JSON
+def invite(number: int, study: Path, csv_file: Path, as_json: bool) -> None:
+    """Make NUMBER invitation links, each good for one person, and add their codes to the study.
+
+    Example: duologue hits invite 200 my-study --csv links.csv
+    """
+
+    async def work() -> int:
+        async with desk(study) as at:
+            file = at.site.study.invitations_path
+            if file is None:
+                raise BadInput(
+                    [
+                        "study.one_time_invitations is not set; set it, and name the file of the "
+                        "codes in study.invitations"
+                    ]
+                )
+            known = file.read_text(encoding="utf-8").split() if file.exists() else []
+            codes = make_invitations(number, known)
+            with csv_file.open("w", encoding="utf-8", newline="") as links:
+                write_csv(invitation_rows(codes, f"{at.config.url}/work"), links)
+            add_invitations(file, codes)
+            return len(codes)
+
+    made = run(work())
+    show(
+        as_json,
+        {"invitations": made, "csv": str(csv_file)},
+        f"{csv_file}: {made} links; start `duologue serve` anew so that it knows them",
+    )

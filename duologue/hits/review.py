@@ -1,0 +1,112 @@
+"""`hits review`: decisions by spreadsheet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dialogs.record import payments as rows
+from dialogs.record.reviewing import reviewed
+from dialogs.rules import LedgerState
+from duologue.console import AS_JSON, STUDY, run, show
+from duologue.hits.desk import DRY_RUN, YES, Desk, desk, needs, sure
+from duologue.problems import BadInput
+from hit_manager.csvfiles import CsvError, read_csv, write_csv
+from hit_manager.review import Decided, Verdict, decisions, table
+
+
+@click.command()
+@STUDY
+@click.option(
+    "--csv",
+    "out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write what has ended to this file, to be filled in.",
+)
+@click.option(
+    "--from",
+    "back",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="Carry out the decisions of a file that was filled in.",
+)
+@YES
+@DRY_RUN
+@AS_JSON
+def review(
+    study: Path, out: Path | None, back: Path | None, yes: bool, dry_run: bool, as_json: bool
+) -> None:
+    """Review by spreadsheet: write a file, write approve or reject into it, read it back.
+
+    Example: duologue hits review my-study --csv review.csv
+    """
+    if (out is None) is (back is None):
+        raise BadInput(["say --csv FILE to write a file, or --from FILE to read one back"])
+
+    async def write(file: Path) -> tuple[dict[str, Any], str]:
+        async with desk(study) as at:
+            found = await at.record.read(reviewed, at.study_id)
+        with file.open("w", encoding="utf-8-sig", newline="") as target:
+            number = write_csv(table(found), target) - 1
+        return {"arrivals": number, "csv": str(file)}, f"{file}: {number} arrivals"
+
+    async def read(file: Path) -> tuple[dict[str, Any], str]:
+        try:
+            with file.open(encoding="utf-8-sig", newline="") as source:
+                decided = decisions(read_csv(source, ("arrival", "decision")))
+        except (CsvError, UnicodeDecodeError) as error:
+            raise BadInput([f"{file.name}: {error}"]) from None
+        async with desk(study, remote=not dry_run) as at:
+            return await _carry_out(at, decided, file.name, yes=yes, dry_run=dry_run, json=as_json)
+
+    values, text = run(write(out) if out is not None else read(_given(back)))
+    show(as_json, values, text)
+
+
+def _given(file: Path | None) -> Path:
+    assert file is not None, "one of both is given"
+    return file
+
+
+async def _carry_out(
+    at: Desk, decided: list[Decided], name: str, *, yes: bool, dry_run: bool, json: bool
+) -> tuple[dict[str, Any], str]:
+    known = {each.arrival_id: each for each in await at.record.read(reviewed, at.study_id)}
+    owed = {
+        p.arrival_id: p
+        for p in await at.record.read(rows.payments_in, at.study_id, (LedgerState.OWED,))
+    }
+    problems = [
+        f"{name}, line {each.line}: {each.arrival_id} is no arrival of this study that has ended"
+        for each in decided
+        if each.arrival_id not in known
+    ]
+    problems += [
+        f"{name}, line {each.line}: {each.arrival_id} is owed "
+        f"{at.money(known[each.arrival_id].owed_cents)} by the rules of the study, so the work "
+        "cannot be rejected"
+        for each in decided
+        if each.verdict is Verdict.REJECT
+        and each.arrival_id in known
+        and known[each.arrival_id].owed_cents
+    ]
+    if problems:
+        raise BadInput(problems)
+    approve = [
+        owed[d.arrival_id] for d in decided if d.verdict is Verdict.APPROVE and d.arrival_id in owed
+    ]
+    reject = [d for d in decided if d.verdict is Verdict.REJECT]
+    if reject:
+        needs(at.recruiter.capabilities.pays, at, "takes no work in that could be refused")
+    cents = sum(p.cents for p in approve)
+    values = {"approved": len(approve), "cents": cents, "rejected": len(reject)}
+    text = f"{len(approve)} approved ({at.money(cents)}), {len(reject)} rejected"
+    if dry_run or not (approve or reject):
+        return values, f"would be: {text}"
+    sure(f"Carry out: {text}?", yes=yes, as_json=json)
+    for payment in approve:
+        await at.manager.outbox.approve(payment)
+    for each in reject:
+        await at.recruiter.reject(known[each.arrival_id].assignment_id, each.feedback)
+    return values, text
