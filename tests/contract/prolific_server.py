@@ -72,7 +72,7 @@ class ProlificServer:
             for one in routes(section):
                 handler = self._checked(one.handler, one.fields, one.query)
                 app.router.add_route(one.method, "/api/v1/" + one.path, handler)
-        runner = web.AppRunner(app, shutdown_timeout=0.1)
+        runner = web.AppRunner(app, shutdown_timeout=0.1, access_log=None)
         await runner.setup()
         try:
             site = web.TCPSite(runner, "127.0.0.1", 0)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final, assert_never
+from urllib.parse import urlsplit
 
 from dialogs.rules import Release
 from hit_manager.recruiters.backoff import Patience
@@ -18,6 +19,26 @@ _PATIENCE: Final = Patience(told=shown)
 _PATIENCE_AT_JOIN: Final = Patience(tries=2, first_s=0.5, told=shown)
 _CODE_CHARACTERS: Final = 10
 """50 bits: nobody guesses one, and a person can still copy it by hand."""
+
+
+_DEVICES: Final = frozenset({"desktop", "tablet", "mobile"})
+REJECTION_CATEGORIES: Final = frozenset(
+    {
+        "TOO_QUICKLY",
+        "TOO_SLOWLY",
+        "FAILED_INSTRUCTIONS",
+        "INCOMP_LONGITUDINAL",
+        "FAILED_CHECK",
+        "LOW_EFFORT",
+        "MALINGERING",
+        "NO_CODE",
+        "BAD_CODE",
+        "NO_DATA",
+        "UNSUPP_DEVICE",
+        "OTHER",
+    }
+)
+"""https://docs.prolific.com/api-reference/submissions/transition-submission"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +72,9 @@ class Codes:
             return base64.b32encode(digest).decode()[:_CODE_CHARACTERS]
 
         return cls(code("completed"), code("waited"), code("left"), code("screened out"))
+
+    def all(self) -> tuple[str, ...]:
+        return (self.completed, self.waited, self.left, self.screened_out)
 
     def for_release(self, release: Release) -> str:
         """The code that a person who was released so hands in."""
@@ -100,6 +124,9 @@ class ProlificConfig:
             Prolific says "within minutes".
         patience: how often, and with which pauses, a request is made again.
         join_patience: the same while a participant waits at the door.
+
+    Raises:
+        ValueError: a value that cannot be right, named in the text.
     """
 
     token: str = field(repr=False)
@@ -125,7 +152,33 @@ class ProlificConfig:
     patience: Patience = _PATIENCE
     join_patience: Patience = _PATIENCE_AT_JOIN
 
+    def __post_init__(self) -> None:
+        for good, what in (
+            (bool(self.token), "the token is missing"),
+            (bool(self.workspace_id), "the workspace's id is missing"),
+            (_is_private(self.base_url), f"{self.base_url} would carry the token in the clear"),
+            (1 <= self.estimated_minutes < 12 * 60, "estimated_minutes is not 1 to 719"),
+            (set(self.devices) <= _DEVICES, f"devices are of {', '.join(sorted(_DEVICES))}"),
+            (self.dialogs_per_worker >= 1, "dialogs_per_worker is less than 1"),
+            (self.inside_at_once is None or self.inside_at_once >= 1, "inside_at_once is 0"),
+            (self.screen_out_cents is None or self.screen_out_cents > 0, "screen_out_cents is 0"),
+            (
+                self.rejection_category in REJECTION_CATEGORIES,
+                f"rejection_category is none of {', '.join(sorted(REJECTION_CATEGORIES))}",
+            ),
+            (min(self.service_fee_percent, self.vat_percent) >= 0, "a percentage is negative"),
+            (len(set(self.codes.all())) == 4, "two completion codes are the same"),
+        ):
+            if not good:
+                raise ValueError(what)
+
     @property
     def mark(self) -> str:
         """How the internal name of every study of ours begins."""
         return f"duologue {self.study_id} "
+
+
+def _is_private(url: str) -> bool:
+    """Whether nobody on the way can read what is sent there."""
+    parts = urlsplit(url)
+    return parts.scheme == "https" or parts.hostname in ("127.0.0.1", "::1", "localhost")

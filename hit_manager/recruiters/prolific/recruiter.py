@@ -93,6 +93,7 @@ class Prolific(Recruiter):
         self._born = now()
         self._sent: dict[str, _Sent] = {}
         self._listed_soon: dict[tuple[str, int], int] = {}
+        self._doubtful: dict[tuple[str, int], str] = {}
 
     # --- Arriving --------------------------------------------------------------------------
 
@@ -115,7 +116,9 @@ class Prolific(Recruiter):
             raise Refused("Prolific says that this submission is another person's or study's")
         if not await self._studies.are_ours(str(study_id), patience):
             raise Refused("this submission is of a study that is not ours")
-        if assignment_status(submission_status(submission)) is not AssignmentStatus.TAKEN:
+        # A place is reserved for a moment longer than it takes to open the page.
+        inside = (SubmissionStatus.RESERVED, SubmissionStatus.ACTIVE)
+        if submission_status(submission) not in inside:
             raise Refused("this submission is over already")
 
     def completion_url(self, code: str) -> str:
@@ -246,7 +249,8 @@ class Prolific(Recruiter):
         """Set the payment up, then pay it. Both steps are told to `steps`.
 
         Raises:
-            NotYet: the work is not handed in.
+            NotYet: the work is not handed in, or a bonus that could not be told from this one
+                may be on its way.
             Refused: the submission is another person's, or Prolific understood another amount.
             Unsure: it may have been paid.
         """
@@ -259,13 +263,18 @@ class Prolific(Recruiter):
             if assignment_status(status) is AssignmentStatus.TAKEN:
                 raise NotYet(f"the submission is {status} still")
             same = (bonus.assignment_id, bonus.cents)
+            # The submission's list is all there is to look at, and it holds amounts only.
+            if self._doubtful.get(same, bonus.key) != bonus.key:
+                raise NotYet("another bonus of this amount may be on its way: look at it first")
             # What was paid a moment ago may not be listed yet.
             before = max(_amounts(submission).count(bonus.cents), self._listed_soon.get(same, 0))
 
             def sending() -> None:
                 self._sent[bonus.key] = _Sent(self._now(), before)
+                self._doubtful[same] = bonus.key
 
             await bonuses.pay(self._client, bonus, before, steps, sending)
+            del self._doubtful[same]
             self._listed_soon[same] = before + 1
 
     async def paid(self, bonus: Bonus, before: int | None = None) -> bool | None:
@@ -282,10 +291,13 @@ class Prolific(Recruiter):
         listed = _amounts(await self._submission(bonus.assignment_id)).count(bonus.cents)
         if listed and before is None:
             return None
-        if listed > (before or 0):
-            return True
         quiet_s = self._now() - (self._born if sent is None else sent.at)
-        return False if quiet_s >= self.config.paid_within_s else None
+        if listed <= (before or 0) and quiet_s < self.config.paid_within_s:
+            return None
+        same = (bonus.assignment_id, bonus.cents)
+        if self._doubtful.get(same) == bonus.key:
+            del self._doubtful[same]
+        return listed > (before or 0)
 
     def commission(self, cents: int, *, seats: int = 1, bonus: bool = False) -> int:
         """The service fee and the tax on it, in cents, by the percentages in the settings; the
