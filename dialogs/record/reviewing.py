@@ -38,7 +38,7 @@ class Reviewed:
 
 def reviewed(connection: Connection, study_id: str) -> list[Reviewed]:
     """All arrivals of a study that ended, in the order in which they did."""
-    said = dict(
+    said: dict[str, int] = dict(
         connection.execute(
             select(events.c.dialog_id, func.count())
             .join(dialogs, dialogs.c.id == events.c.dialog_id)
