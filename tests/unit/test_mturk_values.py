@@ -264,6 +264,7 @@ T = "AWS.MechanicalTurk."
         (answer(turk=f"{T}InvalidMaximumAssignmentsIncrease"), base.Refused),
         (answer("ParameterValidationError"), base.Refused),
         (answer("ValidationException"), base.Refused),
+        (answer("404", status=404), base.Refused),
         (answer("InvalidSignatureException", status=403), RefusedKeys),
         (answer("UnrecognizedClientException"), RefusedKeys),
         (answer("ThrottlingException"), Throttled),
@@ -292,3 +293,10 @@ def test_an_error_says_what_was_said_without_its_stamp() -> None:
     assert str(error) == f'create_hit: The HIT with ID "3ABC" already exists. ({T}HitAlreadyExists)'
     assert hit_named_in(error) == "3ABC"
     assert hit_named_in(base.Refused("no")) is None
+
+
+def test_an_error_names_no_worker() -> None:
+    said = 'The value "A2X8KQW0ERTY12" is not valid for the parameter WorkerId.'
+    error = from_answer("send_bonus", answer("ParameterValidationError", text=said), changes=True)
+    assert "A2X8KQW0ERTY12" not in str(error)
+    assert "is not valid for the parameter WorkerId" in str(error)

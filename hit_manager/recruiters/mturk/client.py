@@ -17,7 +17,7 @@ from typing import Any, Final
 from hit_manager.recruiters.backoff import Patience, Pause
 from hit_manager.recruiters.base import RecruiterError, Refused, Unavailable, Unsure
 from hit_manager.recruiters.mturk.config import REGION, MturkConfig
-from hit_manager.recruiters.mturk.errors import from_answer, no_request_id
+from hit_manager.recruiters.mturk.errors import from_answer, masked, no_request_id
 
 log = logging.getLogger("duologue.mturk")
 
@@ -137,7 +137,7 @@ class Client:
 def _from_fault(operation: str, error: Exception, *, changes: bool) -> RecruiterError:
     """The error when there is no answer, or none that can be read."""
     kind = type(error).__name__
-    text = f"{operation}: {str(error)[:500]} ({kind})"
+    text = f"{operation}: {masked(str(error)[:500])} ({kind})"
     if kind in _NOT_SENT:
         return Unavailable(text, kind)
     if kind in _NOT_RIGHT:

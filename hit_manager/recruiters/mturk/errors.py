@@ -25,6 +25,8 @@ from hit_manager.recruiters.base import (
 _PREFIX: Final = re.compile(r"^AWS\.(MechanicalTurk\.)?", re.IGNORECASE)
 # Texts end in " (1542881973916)" or " (1542881973916 s)": the moment, of no use to anybody.
 _STAMP: Final = re.compile(r"\s*\(\d{10,}( s)?\)\s*$")
+# Texts of errors get into logs, where worker ids have no place.
+_WORKER: Final = re.compile(r"\bA[A-Z0-9]{12,63}\b")
 _ALREADY: Final = re.compile(r"already (exists|been processed)", re.IGNORECASE)
 
 # As in botocore's own list of what is throttling (botocore/retries/standard.py).
@@ -58,6 +60,9 @@ _CREDENTIALS: Final = frozenset(
 )
 
 
+_NOT_THE_SERVICE: Final = "something answered, but not the service; check the endpoint"
+
+
 class Throttled(Unavailable):
     """Refused as one request too many, and surely not carried out."""
 
@@ -84,13 +89,18 @@ def from_answer(operation: str, response: Mapping[str, Any], *, changes: bool) -
     status = int(response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
     shape = str(error.get("Code", ""))
     turk = str(response.get("TurkErrorCode") or "")
-    text = _STAMP.sub("", str(error.get("Message") or response.get("Message") or "no reason given"))
+    text = masked(
+        _STAMP.sub("", str(error.get("Message") or response.get("Message") or "no reason"))
+    )
     code = turk or shape
     said = f"{operation}: {text} ({code})"
     if shape in _THROTTLED or status == 429:
         return Throttled(said, code)
     if status >= 500 or shape == "ServiceFault" or turk == "AWS.ServiceUnavailable":
         return (Unsure if changes else Unavailable)(said, code)
+    if shape == str(status):
+        # As boto3 names an answer that is none of the service's: a page that says 404, say.
+        return Refused(f"{operation}: {_NOT_THE_SERVICE} ({status})", shape)
     if shape in _CREDENTIALS or turk in _CREDENTIALS:
         return RefusedKeys(f"{said}; check the access key and the machine's clock", code)
     name = _PREFIX.sub("", turk).casefold()
@@ -105,10 +115,15 @@ def from_answer(operation: str, response: Mapping[str, Any], *, changes: bool) -
     return Refused(said, code)
 
 
+def masked(text: str) -> str:
+    """A text without worker ids."""
+    return _WORKER.sub("A…", text)
+
+
 def no_request_id(operation: str, *, changes: bool) -> RecruiterError:
     """The error for a success that the service did not sign as its own: a proxy's page, say,
     which boto3 takes for an empty answer."""
-    text = f"{operation}: something answered, but not the service; check the endpoint"
+    text = f"{operation}: {_NOT_THE_SERVICE}"
     return (Unsure if changes else Unavailable)(text, "NoRequestId")
 
 
