@@ -65,15 +65,12 @@ def holdings(connection: Connection, worker_id: str) -> Holdings:
             )
         )
     }
-    work: dict[str, int] = dict(
-        connection.execute(
-            select(assignments.c.status, func.count())
-            .where(assignments.c.worker_id == worker_id, assignments.c.status.in_(SHOWN))
-            .group_by(assignments.c.status)
-        )
-        .tuples()
-        .all()
+    counted = connection.execute(
+        select(assignments.c.status, func.count())
+        .where(assignments.c.worker_id == worker_id, assignments.c.status.in_(SHOWN))
+        .group_by(assignments.c.status)
     )
+    work: dict[str, int] = {row[0]: row[1] for row in counted}
     approved = work.get(AssignmentStatus.APPROVED, 0)
     reviewed = approved + work.get(AssignmentStatus.REJECTED, 0)
     early = sum(work.values()) < MANY_SUBMITTED or not reviewed

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, Engine, insert, inspect, select, text
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError, TimeoutError
 
 from dialogs.record.engine import check, open_engine
 from dialogs.record.errors import CannotOpen
@@ -112,7 +112,7 @@ class Store:
             with self.engine.connect() as connection, connection.begin():
                 self._lock(connection)
                 return change(connection, self._clock.now(), *args, **kwargs)
-        except SQLAlchemyError as error:
+        except (DBAPIError, TimeoutError) as error:
             raise Unavailable(str(getattr(error, "orig", None) or error)) from error
 
     def _read(
@@ -125,7 +125,7 @@ class Store:
         try:
             with self._reading() as connection, connection.begin():
                 return query(connection, self._clock.now(), *args, **kwargs)
-        except SQLAlchemyError as error:
+        except (DBAPIError, TimeoutError) as error:
             raise Unavailable(str(getattr(error, "orig", None) or error)) from error
 
     def _reading(self) -> Connection:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, exists, select
+from sqlalchemy import ColumnElement, select
 
 from hit_manager.marketplace import hit_types, hits, money, tokens
 from hit_manager.marketplace.api.call import Call
@@ -67,13 +67,11 @@ def list_hits_for_qualification_type(call: Call) -> dict[str, Any]:
     type_id: str = call.given["QualificationTypeId"]
     find_type(call.connection, type_id)
     # Ids are letters and digits, so the text of a requirement's id is found nowhere else.
-    asks = exists(
-        select(types_table.c.id).where(
-            types_table.c.id == hits_table.c.type_id,
-            types_table.c.requirements.contains(f'"{type_id}"', autoescape=True),
-        )
+    asking = select(types_table.c.id).where(
+        types_table.c.requester_id == call.requester_id,
+        types_table.c.requirements.contains(f'"{type_id}"', autoescape=True),
     )
-    return _list(call, asks)
+    return _list(call, hits_table.c.type_id.in_(asking))
 
 
 def update_expiration(call: Call) -> dict[str, Any]:
