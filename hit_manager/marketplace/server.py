@@ -13,10 +13,11 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
-# API: from hit_manager.marketplace.api import add_routes
+from hit_manager.marketplace.api import add_routes
 from hit_manager.marketplace.assignments import due
 from hit_manager.marketplace.clock import Clock
 from hit_manager.marketplace.core import Marketplace
+from hit_manager.marketplace.delivery import Deliverer
 from hit_manager.marketplace.errors import MarketplaceError
 from hit_manager.marketplace.faults import Faults
 from hit_manager.marketplace.pages import add_pages
@@ -28,6 +29,7 @@ MAX_BODY: Final = 2 * 1024 * 1024
 """Bytes of an answer or a request. A question has at most 65,535 of them."""
 
 SETTLE_EVERY_S: Final = 2.0
+DELIVER_EVERY_S: Final = 0.5
 MARKETPLACE: Final = web.AppKey("marketplace", Marketplace)
 _BACKLOG: Final = 1024
 
@@ -53,6 +55,7 @@ async def serve_marketplace(
     allow_http: bool | None = None,
     faults: Faults | None = None,
     settle_every_s: float = SETTLE_EVERY_S,
+    deliver_every_s: float = DELIVER_EVERY_S,
 ) -> AsyncIterator[MarketplaceServer]:
     """Run a marketplace while the context is open.
 
@@ -71,6 +74,7 @@ async def serve_marketplace(
     store = Store(store_url, chosen)
     store.open()
     runner: web.AppRunner | None = None
+    post: Deliverer | None = None
     tasks: list[asyncio.Task[None]] = []
     try:
         # Frames are told the address, so the port is taken before there is an application.
@@ -84,13 +88,17 @@ async def serve_marketplace(
         )
         await runner.setup()
         await web.SockSite(runner, listener, backlog=_BACKLOG).start()
+        post = Deliverer(market)
         tasks.append(asyncio.create_task(_again(market.tick, settle_every_s)))
+        tasks.append(asyncio.create_task(_again(post.deliver, deliver_every_s)))
         yield MarketplaceServer(market, address)
         log.info("stopping")
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        if post is not None:
+            await post.close()
         if runner is not None:
             await runner.cleanup()
         await store.close()
@@ -100,7 +108,7 @@ def create_app(market: Marketplace) -> web.Application:
     """Pages for workers, the API for requesters' programs, health for whoever watches."""
     app = web.Application(client_max_size=MAX_BODY)
     app[MARKETPLACE] = market
-    # API: add_routes(app, market)
+    add_routes(app, market)
     add_pages(app, market)
     app.router.add_get("/", _to_pages)
     app.router.add_get("/healthz", _healthz)

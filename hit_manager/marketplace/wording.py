@@ -6,6 +6,7 @@ from typing import Final
 
 from sqlalchemy import Connection, select
 
+from hit_manager.marketplace.countries import NAMES
 from hit_manager.marketplace.requirements import (
     ADULT,
     LOCALE,
@@ -49,6 +50,10 @@ def describe(connection: Connection, requirement: Requirement) -> str:
             return f"{name}: you have it"
         case Comparator.DOES_NOT_EXIST:
             return f"{name}: you do not have it"
+        case Comparator.IN if requirement.type_id == LOCALE:
+            return f"{name}: {_values(requirement)}"
+        case Comparator.NOT_IN if requirement.type_id == LOCALE:
+            return f"{name}: not {_values(requirement)}"
         case comparator:
             return f"{name}: {_COMPARED[comparator].format(_values(requirement))}"
 
@@ -56,10 +61,11 @@ def describe(connection: Connection, requirement: Requirement) -> str:
 def _values(requirement: Requirement) -> str:
     if requirement.type_id == LOCALE:
         places = (
-            f"{each.country}-{each.subdivision}" if each.subdivision else each.country
+            NAMES.get(each.country, each.country)
+            + (f" ({each.subdivision})" if each.subdivision else "")
             for each in requirement.locales
         )
-        return ", ".join(places)
+        return " or ".join(places)
     return ", ".join(str(each) for each in requirement.integers)
 
 

@@ -28,6 +28,7 @@ from hit_manager.marketplace.requirements import (
     Requirement,
 )
 from hit_manager.marketplace.states import AssignmentStatus
+from hit_manager.marketplace.tables import workers as workers_table
 from tests.markets import Market, Person, external, html_question, open_market
 
 PREVIEW_ID = "ASSIGNMENT_ID_NOT_AVAILABLE"
@@ -58,7 +59,7 @@ def answers(document: str | None) -> dict[str, str]:
     root = ElementTree.fromstring((document or "").encode())
     assert root.tag == f"{{{NAMESPACE}}}QuestionFormAnswers"
     return {
-        each.findtext(f"{{{NAMESPACE}}}QuestionIdentifier"): each.findtext(
+        each.findtext(f"{{{NAMESPACE}}}QuestionIdentifier") or "": each.findtext(
             f"{{{NAMESPACE}}}FreeText"
         )
         or ""
@@ -193,7 +194,7 @@ async def test_an_invitation_makes_one_worker_who_comes_back_by_it(shop: Market)
         text = await back.text()
         assert "Grace" in text
         assert "Mallory" not in text
-    made = await shop.market.read(lambda c, _: c.execute(select(workers.workers.c.name)).all())
+    made = await shop.market.read(lambda c, _: c.execute(select(workers_table.c.name)).all())
     assert sorted(row.name for row in made) == ["Ada", "Grace"]
 
 
@@ -236,7 +237,7 @@ async def test_joining_twice_at_once_makes_one_worker(market: Market) -> None:
             return response.status
 
     assert await asyncio.gather(*(join(f"P{n}") for n in range(6))) == [303] * 6
-    made = await market.market.read(lambda c, _: c.execute(select(workers.workers.c.id)).all())
+    made = await market.market.read(lambda c, _: c.execute(select(workers_table.c.id)).all())
     assert len(made) == 1
 
 

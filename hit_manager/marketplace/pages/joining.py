@@ -6,22 +6,12 @@ from typing import Final
 
 from aiohttp import web
 
-from hit_manager.marketplace.pages.render import HERE, page
+from hit_manager.marketplace.countries import COUNTRIES, NAMES
+from hit_manager.marketplace.pages.render import page
 from hit_manager.marketplace.pages.session import MARKET, from_here, remember, who
 from hit_manager.marketplace.workside import Invitation, invitation, join, sign_in
 
 MAX_NAME: Final = 40
-
-
-def _countries() -> tuple[tuple[str, str], ...]:
-    lines = (HERE / "countries.txt").read_text(encoding="utf-8").splitlines()
-    return tuple((line[:2], line[3:]) for line in lines)
-
-
-COUNTRIES: Final = _countries()
-"""ISO 3166-1 codes and names, by name."""
-
-_CODES: Final = frozenset(code for code, _ in COUNTRIES)
 
 
 async def show(request: web.Request) -> web.Response:
@@ -67,7 +57,7 @@ def _problems(name: str, country: str) -> dict[str, str]:
         found["name"] = "Please enter a name; a nickname will do."
     elif len(name) > MAX_NAME or not name.isprintable():
         found["name"] = f"Please enter at most {MAX_NAME} ordinary characters."
-    if country not in _CODES:
+    if country not in NAMES:
         found["country"] = "Please choose the country you live in."
     return found
 
