@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,21 +23,22 @@ from hit_manager.recruiters.base import (
     Unsupported,
     Unsure,
 )
+from tests.contract.link_stage import InvitationStage, LinkStage
+from tests.contract.mturk_stage import MturkStage
+from tests.contract.prolific_stage import ProlificStage
 from tests.contract.recruiters import NoSeat, Stage, Visit
 
-STAGES = {
-    "link": ("link_stage", "LinkStage"),
-    "invitations": ("link_stage", "InvitationStage"),
-    "mturk": ("mturk_stage", "MturkStage"),
-    "prolific": ("prolific_stage", "ProlificStage"),
+STAGES: dict[str, type[Stage]] = {
+    "link": LinkStage,
+    "invitations": InvitationStage,
+    "mturk": MturkStage,
+    "prolific": ProlificStage,
 }
 
 
 @pytest_asyncio.fixture(params=STAGES)
 async def stage(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Stage]:
-    module, name = STAGES[request.param]
-    found: type[Stage] = getattr(importlib.import_module(f"tests.contract.{module}"), name)
-    async with found.opened(tmp_path) as opened:
+    async with STAGES[request.param].opened(tmp_path) as opened:
         yield opened
 
 

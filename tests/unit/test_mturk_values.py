@@ -17,9 +17,9 @@ from hit_manager.recruiters.mturk.errors import (
     from_answer,
     hit_named_in,
 )
+from hit_manager.recruiters.mturk.keys import request_token
 from hit_manager.recruiters.mturk.qualifications import requirements
 from hit_manager.recruiters.mturk.questions import EXTERNAL_QUESTION, answers, external_question
-from hit_manager.recruiters.mturk.recruiter import request_token
 
 
 def config(**settings: object) -> MturkConfig:

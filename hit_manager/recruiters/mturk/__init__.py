@@ -2,7 +2,7 @@
 
 `recruiter` is the recruiter itself, `config` its settings, `client` the calls, `errors` what is
 said against them.
-`questions`, `qualifications`, `money`, `blocking` and `messages` hold what the API wants.
+`keys`, `questions`, `qualifications`, `money`, `blocking` and `messages` hold what the API wants.
 """
 
 from hit_manager.recruiters.mturk.config import MturkConfig, Wanted

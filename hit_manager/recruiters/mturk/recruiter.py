@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import math
 import re
@@ -33,6 +32,7 @@ from hit_manager.recruiters.mturk.blocking import SoftBlock
 from hit_manager.recruiters.mturk.client import Client, show
 from hit_manager.recruiters.mturk.config import MturkConfig
 from hit_manager.recruiters.mturk.errors import AlreadyDone, WrongState, hit_named_in
+from hit_manager.recruiters.mturk.keys import MAX_KEY, reason_with_reference, request_token
 from hit_manager.recruiters.mturk.messages import notify
 from hit_manager.recruiters.mturk.qualifications import requirements
 from hit_manager.recruiters.mturk.questions import answers, external_question
@@ -42,9 +42,9 @@ log = logging.getLogger("duologue.mturk")
 PREVIEW: Final = "ASSIGNMENT_ID_NOT_AVAILABLE"
 _ID: Final = re.compile(r"[A-Z0-9]{1,64}")
 _WORKER_ID: Final = re.compile(r"A[A-Z0-9]{1,63}")
-_TOKEN: Final = re.compile(r"[\x21-\x7e]{1,64}")
-_MAX_KEY: Final = 200
 _SHORTEST_EXTENSION_S: Final = 60.0
+_CLOCK_S: Final = 1.0
+"""What two moments may differ by and count as one: the API counts in whole seconds."""
 
 _ASSIGNMENTS: Final = {
     "Submitted": AssignmentStatus.SUBMITTED,
@@ -131,8 +131,8 @@ class Mturk(Recruiter):
                 f"a HIT has 1 to {money.CROWD - 1} seats, not {posting.seats}: the commission on "
                 "larger ones is doubled"
             )
-        if len(posting.key) > _MAX_KEY:
-            raise Refused(f"a key has at most {_MAX_KEY} characters")
+        if len(posting.key) > MAX_KEY:
+            raise Refused(f"a key has at most {MAX_KEY} characters")
         config = self.config
         block_type = await self._block.type_id() if self._block is not None else None
         try:
@@ -179,7 +179,7 @@ class Mturk(Recruiter):
     async def extend(self, hit_id: str, until: float) -> None:
         raw = await self._get_hit(hit_id)
         ends = _seconds(raw.get("Expiration")) or 0.0
-        if until <= ends:
+        if until <= ends + _CLOCK_S:
             return
         until = max(until, max(ends, self._now()) + _SHORTEST_EXTENSION_S)
         try:
@@ -254,7 +254,7 @@ class Mturk(Recruiter):
                 WorkerId=bonus.worker_id,
                 AssignmentId=bonus.assignment_id,
                 BonusAmount=money.dollars(bonus.cents),
-                Reason=_reason(bonus),
+                Reason=reason_with_reference(bonus),
                 UniqueRequestToken=request_token(bonus.key),
             )
         except AlreadyDone:
@@ -268,7 +268,7 @@ class Mturk(Recruiter):
         rows = self._client.rows(
             "list_bonus_payments", "BonusPayments", AssignmentId=bonus.assignment_id
         )
-        reason = _reason(bonus)
+        reason = reason_with_reference(bonus)
         try:
             return any(
                 [r["Reason"] == reason and r["WorkerId"] == bonus.worker_id async for r in rows]
@@ -331,10 +331,13 @@ class Mturk(Recruiter):
         match raw["HITStatus"]:
             case "Disposed":
                 status = HitStatus.GONE
-            case "Assignable" | "Unassignable":
-                # All seats may be taken; as long as it is not expired, a return frees one.
+            case "Assignable":
+                status = HitStatus.OPEN
+            case "Unassignable":
+                # All seats are taken, and a return frees one unless it is expired.
                 ends = _seconds(raw.get("Expiration")) or 0.0
-                status = HitStatus.OPEN if ends > self._now() else HitStatus.CLOSED
+                open_ = ends > self._now() + _CLOCK_S
+                status = HitStatus.OPEN if open_ else HitStatus.CLOSED
             case _:
                 status = HitStatus.CLOSED
         mark, _, key = raw.get("RequesterAnnotation", "").partition(":")
@@ -360,17 +363,6 @@ class Mturk(Recruiter):
             if status in (AssignmentStatus.APPROVED, AssignmentStatus.REJECTED):
                 raise Refused(f"assignment {assignment_id} is {status} there", error.code) from None
             raise
-
-
-def request_token(key: str) -> str:
-    """The `UniqueRequestToken` for one of our keys: itself, or a hash of one that is too long."""
-    return key if _TOKEN.fullmatch(key) else hashlib.sha256(key.encode()).hexdigest()
-
-
-def _reason(bonus: Bonus) -> str:
-    """What the worker reads, with a reference by which the payment is found again."""
-    reference = hashlib.sha256(bonus.key.encode()).hexdigest()[:12].upper()
-    return f"{bonus.reason.strip() or 'Your work'} (payment {reference})"
 
 
 def _assignment(raw: Mapping[str, Any]) -> RemoteAssignment:
