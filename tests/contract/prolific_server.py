@@ -33,6 +33,8 @@ class Trouble(StrEnum):
     """It is carried out, and the answer is 502 all the same."""
     THROTTLED = "429"
     """It is not carried out."""
+    MOVED = "301"
+    """It is not carried out, but sent elsewhere, as is done with an address without its slash."""
 
 
 @dataclass
@@ -98,6 +100,8 @@ class ProlificServer:
                     return web.Response(status=502, text="<html>Bad Gateway</html>")
                 case Trouble.THROTTLED:
                     return _refusal(Fault(429, "Too many requests"))
+                case Trouble.MOVED:
+                    return web.Response(status=301, headers={"Location": request.path})
                 case Trouble.LOST | Trouble.BAD_GATEWAY_AFTER:
                     pass
         response: web.StreamResponse

@@ -25,6 +25,7 @@ from hit_manager.recruiters.base import (
     RemoteAssignment,
     RemoteHit,
     Step,
+    Unavailable,
 )
 from hit_manager.recruiters.prolific import bonuses
 from hit_manager.recruiters.prolific.bonuses import NO_STEPS, Steps
@@ -111,6 +112,9 @@ class Prolific(Recruiter):
             )
         except NotThere:
             raise Refused("Prolific does not know this submission") from None
+        except Refused as error:
+            # A wrong token, say: nothing that the person at the door has done.
+            raise Unavailable(str(error)) from None
         study_id = submission.get("study_id")
         if submission.get("participant") != arriving.worker_id or study_id != arriving.hit_id:
             raise Refused("Prolific says that this submission is another person's or study's")
@@ -282,8 +286,11 @@ class Prolific(Recruiter):
         payment, as `steps` was told; None where nobody can tell.
 
         The list holds amounts and nothing else, so without `before`, after a restart, an equal
-        amount may be another bonus. And a payment takes minutes to be listed: until one that was
-        sent by this process, or by one before it, would be, its absence says nothing.
+        amount may be another bonus.
+
+        Raises:
+            NotYet: a payment takes minutes to be listed, and one that was sent by this process,
+                or by one before it, may still be on its way.
         """
         sent = self._sent.get(bonus.key)
         if before is None and sent is not None:
@@ -291,13 +298,14 @@ class Prolific(Recruiter):
         listed = _amounts(await self._submission(bonus.assignment_id)).count(bonus.cents)
         if listed and before is None:
             return None
+        paid = listed > (before or 0)
         quiet_s = self._now() - (self._born if sent is None else sent.at)
-        if listed <= (before or 0) and quiet_s < self.config.paid_within_s:
-            return None
+        if not paid and quiet_s < self.config.paid_within_s:
+            raise NotYet("a payment that was just sent would not be listed yet")
         same = (bonus.assignment_id, bonus.cents)
         if self._doubtful.get(same) == bonus.key:
             del self._doubtful[same]
-        return listed > (before or 0)
+        return paid
 
     def commission(self, cents: int, *, seats: int = 1, bonus: bool = False) -> int:
         """The service fee and the tax on it, in cents, by the percentages in the settings; the
