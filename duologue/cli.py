@@ -21,6 +21,7 @@ from dialogs.record.studies import changed_status
 from dialogs.rules import StudyStatus
 from duologue.console import AS_JSON, STUDY, record_of, run, show, site_of
 from duologue.demo import demo_plan, make_site, run_demo
+from duologue.demo_market import market_site, run_market_demo
 from duologue.embedded import EmbeddedRedis, EmbeddedRedisError
 from duologue.hits.command import command as hits_command
 from duologue.logs import log_to_stderr
@@ -214,6 +215,10 @@ def _set_status(study: Path, status: StudyStatus) -> None:
 @cli.command()
 @click.option("--workers", type=click.IntRange(0, 1000), default=0, help="Simulated workers.")
 @click.option("--partner", is_flag=True, help="A simulated partner joins whoever waits.")
+@click.option("--market", is_flag=True, help="Recruit on a marketplace, with HITs and payments.")
+@click.option(
+    "--leavers", type=click.IntRange(0, 1000), default=0, help="How many of them leave early."
+)
 @click.option("--exit", "leave", is_flag=True, help="End when the simulated workers are done.")
 @click.option(
     "--pace", type=click.FloatRange(0, 100), help="Times people's slowness; 0 is fastest."
@@ -229,6 +234,8 @@ def _set_status(study: Path, status: StudyStatus) -> None:
 def demo(
     workers: int,
     partner: bool,
+    market: bool,
+    leavers: int,
     leave: bool,
     pace: float | None,
     seed: int,
@@ -244,37 +251,46 @@ def demo(
     """
     if leave and not workers:
         raise BadInput(["--exit needs --workers: without any, nothing would ever be done"])
+    if leavers > workers:
+        raise BadInput(["--leavers: there are not more leavers than --workers"])
+    if market and partner:
+        raise BadInput(["--partner: on a marketplace partners come by HITs; leave one of both out"])
     place = folder or Path(tempfile.mkdtemp(prefix="duologue-demo-"))
     if place.exists() and any(place.iterdir()):
         raise BadInput([f"--folder: {place} is not empty; name a new folder"])
     place.mkdir(parents=True, exist_ok=True)
     speed = pace if pace is not None else (0.02 if leave else 1.0)
     try:
-        plan = demo_plan(workers, seed, speed, corpus)
+        plan = demo_plan(workers, leavers, seed, speed, corpus)
     except BadCorpus as error:
         raise BadInput([f"--corpus: {error}"]) from None
     static_files()
     log_to_stderr("warning")
     say = partial(click.echo, err=as_json)
     say(f"study:         {place}")
-    site = make_site(place, os.environ, workers)
-    with redis_for(site) as redis:
-        results = run(
-            run_demo(
-                site,
-                redis,
-                workers=workers,
-                partner=partner,
-                leave_at_end=leave,
-                plan=plan,
-                say=say,
-                progress=progress_line(),
-            )
-        )
+    how: dict[str, Any] = {
+        "workers": workers,
+        "leave_at_end": leave,
+        "plan": plan,
+        "say": say,
+        "progress": progress_line(),
+    }
+    if market:
+        results = run(_market_demo(place, how))
+    else:
+        site = make_site(place, os.environ, workers)
+        with redis_for(site) as redis:
+            results = run(run_demo(site, redis, partner=partner, **how))
     if as_json:
         click.echo(orjson.dumps(results).decode())
     if results["violations"] or results["unfinished"]:
         sys.exit(1)
+
+
+async def _market_demo(place: Path, how: dict[str, Any]) -> dict[str, Any]:
+    async with market_site(place, os.environ, how["workers"]) as at:
+        with redis_for(at.site) as redis:
+            return await run_market_demo(at, redis, **how)
 
 
 @cli.command()

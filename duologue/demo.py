@@ -10,6 +10,7 @@ import socket
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from chatserver.config import ServerConfig
@@ -32,6 +33,7 @@ from duologue.serve import (
 )
 from duologue.settings import read_settings
 from duologue.simulate.corpus import Corpus
+from duologue.simulate.mix import ALL_NORMAL, Kind, Mix
 from duologue.simulate.pace import Pace
 from duologue.simulate.plan import Plan
 from duologue.simulate.run import Progress, keep_partner, simulate
@@ -55,12 +57,20 @@ _STUDY: Final[Mapping[str, str]] = {
 }
 
 
-def make_site(folder: Path, environment: Mapping[str, str], workers: int) -> Site:
-    """A demonstration study in `folder`, with places enough for `workers` and a few more."""
+def make_site(
+    folder: Path,
+    environment: Mapping[str, str],
+    workers: int,
+    *,
+    spare: int = 1,
+    more: Mapping[str, str] = MappingProxyType({}),
+) -> Site:
+    """A demonstration study in `folder`, with places enough for `workers`, and `spare` dialogs
+    more about each item. `more` are further keys of the study file, as TOML."""
     write_scenes(folder / "scenes", SCENES)
-    wanted = math.ceil(workers / 2 / SCENES) + 1
+    wanted = math.ceil(workers / 2 / SCENES) + spare
     text = template()
-    for key, value in {**_STUDY, "dialogs_per_item": str(wanted)}.items():
+    for key, value in {**_STUDY, "dialogs_per_item": str(wanted), **more}.items():
         text = re.sub(rf'^{key} = (""".*?"""|.*?)$', f"{key} = {value}", text, count=1, flags=_TOML)
     (folder / STUDY_FILE).write_text(text, encoding="utf-8")
     return Site(folder, read_study(folder / STUDY_FILE), read_settings(environment, folder))
@@ -166,10 +176,11 @@ def _spread(summary: Summary | None, name: str) -> dict[str, float] | None:
     return summary.to_json()[name] if summary else None
 
 
-def demo_plan(workers: int, seed: int, pace: float, corpus: Path | None) -> Plan:
-    """How the demonstration's simulated people behave."""
+def demo_plan(workers: int, leavers: int, seed: int, pace: float, corpus: Path | None) -> Plan:
+    """How the demonstration's simulated people behave; `leavers` of the workers leave early."""
     return Plan(
         workers=workers,
+        mix=Mix({Kind.NORMAL: workers - leavers, Kind.LEAVER: leavers}) if leavers else ALL_NORMAL,
         seed=seed,
         pace=Pace(pace),
         corpus=Corpus.load(corpus) if corpus else Corpus.builtin(),

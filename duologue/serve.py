@@ -151,10 +151,12 @@ async def running(
     config: ServerConfig | None = None,
     failpoints: Failpoints | None = None,
     hits: bool = True,
+    hits_every_s: float | None = None,
 ) -> AsyncIterator[Server]:
     """A server process for the site, serving while the context is open.
 
-    With `hits` it also recruits and pays, where the study's recruiter can.
+    With `hits` it also recruits and pays, where the study's recruiter can: a round every
+    `hits_every_s` seconds, or as usual.
     """
     # The default thresholds halve the rate at a thousand sockets.
     gc.set_threshold(50_000, 20, 50)
@@ -166,14 +168,14 @@ async def running(
     door = partial(door_for, recruiter, site.study.study.id)
     async with (
         serve(chosen, site.settings.database_url, redis_url, failpoints, door) as server,
-        _recruiting(site, recruiter, server, hits=hits),
+        _recruiting(site, recruiter, server, hits=hits, every_s=hits_every_s),
     ):
         yield server
 
 
 @asynccontextmanager
 async def _recruiting(
-    site: Site, recruiter: Recruiter, server: Server, *, hits: bool
+    site: Site, recruiter: Recruiter, server: Server, *, hits: bool, every_s: float | None
 ) -> AsyncIterator[None]:
     """The hit manager beside a server, unless there is nothing for it to do."""
     able = recruiter.capabilities.posts or recruiter.capabilities.pays
@@ -181,6 +183,7 @@ async def _recruiting(
         yield
         return
     config = hit_config(site.study, server.url)
+    config = replace(config, interval_s=every_s or config.interval_s)
     manager = HitManager(server.service.record, recruiter, config)
     stop = asyncio.Event()
     work = asyncio.ensure_future(manager.run(stop))

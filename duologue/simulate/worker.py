@@ -24,7 +24,8 @@ REOPENS: Final = 5
 
 
 class Worker:
-    """A worker of a plan. `log` holds everything; `page` is the arrival it is working on.
+    """A worker of a plan. `log` holds everything; `page` is the arrival it is working on, and
+    `released` how the last one ended.
 
     `engaged` is set as soon as the worker is in a dialog, or done.
     """
@@ -44,6 +45,7 @@ class Worker:
         self.engaged = asyncio.Event()
         self.finished = False
         self.page: Page | None = None
+        self.released: Released | None = None
         self._http = http
         self._urls = urls
         self._plan = plan
@@ -70,8 +72,8 @@ class Worker:
         try:
             for done in range(self._plan.dialogs_per_worker):
                 self.log.arrival += 1
-                released = await self._arrival(another=done > 0)
-                if released is None or not released.another:
+                self.released = await self._arrival(another=done > 0)
+                if self.released is None or not self.released.another:
                     break
             self.finished = True
         finally:
