@@ -1,231 +1,367 @@
-"""The socket.io server, set up for this project, and the few places that reach below its API.
+"""The socket.io server: connections of standard clients, joined by a token, bounded in all.
 
-python-socketio speaks the protocol: handshake, joining, acknowledgements, pings. Two things are
-done here instead. What a connection reads and writes goes straight between aiohttp's WebSocket
-and us: engine.io's own loop starts two tasks a frame, which costs more than all the rest of a
-message. And a page's events, the one kind of packet that comes in numbers, are parsed here.
+It speaks the part of the protocol that a page needs (`packets`) over aiohttp's WebSocket. Each
+connection is one coroutine that reads a frame, deals with it to the end, and reads the next: so
+events of one page keep their order, and one that waits for a commit holds back the next ones.
 
-What is mended on the way: sockets that never join, or join again and again, are closed; binary
-frames are refused (they would be gathered without a bound); WebSocket compression is off
-(92 KiB a connection).
+A connection that does not join in time, sends what nobody understands, or joins again and again
+is cut; one that sends faster than any page does is read more slowly; one that does not read, or
+does not answer pings, is cut as well.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
-from functools import partial
-from typing import Any, Final
+import secrets
+from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, assert_never
+from urllib.parse import urlsplit
 
-import orjson
-import socketio
-from aiohttp import WSCloseCode, WSMsgType, web
-from engineio import packet as engine_packet
-from engineio.async_socket import AsyncSocket
+from aiohttp import WSCloseCode, WSMsgType, hdrs, web
 
+from chatserver import packets
 from chatserver.outbox import Outbox, text_frame
+from chatserver.packets import (
+    Ack,
+    Elsewhere,
+    Event,
+    Garbage,
+    Goodbye,
+    Join,
+    Packet,
+    Pong,
+    Unreadable,
+)
 
 log = logging.getLogger("duologue.sockets")
 
+PATH: Final = "/socket.io/"
 MAX_FRAME: Final = 100_000
 """Bytes. Far above the longest message, so that the server can refuse one with a reason."""
 
 JOIN_WITHIN_S: Final = 5.0
 MAX_JOINS: Final = 3
-MAX_ACK_DIGITS: Final = 16
+MAX_GARBAGE: Final = 5
+MAX_ASKED: Final = 8
+"""Heartbeats that a page may leave open."""
 
-_SOCKET: Final = "duologue.websocket"
+PING_EVERY_S: Final = 25.0
+"""Some hosts close connections that are idle for 55 s."""
+PONG_WITHIN_S: Final = 20.0
+LOOK_S: Final = 1.0
+CLOSE_WITHIN_S: Final = 2.0
+"""How long a peer may take over its part of closing."""
 
+BURST: Final = 200.0
+FRAMES_PER_S: Final = 50.0
+"""What a page may send: a burst at once, and so many frames a second on average. A page sends
+one or two; whoever sends more is read more slowly, and never holds up anybody else."""
 
-class _Json:
-    """orjson in the shape that socket.io asks for."""
-
-    @staticmethod
-    def dumps(value: Any, **_: Any) -> str:
-        return orjson.dumps(value).decode()
-
-    loads = staticmethod(orjson.loads)
-
-
-class _TextPacket(socketio.packet.Packet):  # type: ignore[misc]
-    """A packet of the text protocol only."""
-
-    uses_binary_events = False
-
-    def decode(self, encoded_packet: str) -> Any:
-        if encoded_packet[:1] in ("5", "6"):
-            raise ValueError("binary frames are not part of this protocol")
-        return super().decode(encoded_packet)
+_PING: Final = text_frame(packets.PING)
 
 
-class _QuietGarbage(logging.Filter):
-    """Malformed frames are the sender's fault: one line without a traceback."""
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a page may not join: a text, and what its program is told."""
 
-    def filter(self, record: logging.LogRecord) -> bool:
-        record.exc_info = None
-        record.exc_text = None
-        return True
+    message: str
+    data: Any
 
 
-def _socketio_server(allowed_origins: list[str] | None) -> socketio.AsyncServer:
-    logger = logging.getLogger("duologue.engine")
-    logger.addFilter(_QuietGarbage())
-    server = socketio.AsyncServer(
-        async_mode="aiohttp",
-        async_handlers=False,
-        json=_Json,
-        serializer=_TextPacket,
-        transports=["websocket"],
-        # Some hosts close connections that are idle for 55 s.
-        ping_interval=25,
-        ping_timeout=20,
-        max_http_buffer_size=MAX_FRAME,
-        http_compression=False,
-        cors_allowed_origins=allowed_origins,
-        logger=logger,
-        engineio_logger=logger,
+class Edge(Protocol):
+    """What the server asks of the edge behind it."""
+
+    unreadable: Any
+    """The answer to an event that cannot be read."""
+
+    async def connect(self, sid: str, auth: Any) -> Refusal | None:
+        """Whether the socket `sid` may join."""
+
+    async def disconnect(self, sid: str) -> None:
+        """A socket that had joined, or was about to, is gone."""
+
+    async def answer(self, sid: str, event: str, data: Any) -> Any:
+        """Deal with an event; what is returned goes into the acknowledgement."""
+
+
+class Socket:
+    """One connection; times by the event loop's clock."""
+
+    __slots__ = (
+        "_asked",
+        "_number",
+        "admitted",
+        "allowance",
+        "born",
+        "garbage",
+        "heard_at",
+        "joined",
+        "joins",
+        "leaving",
+        "outbox",
+        "ping_at",
+        "pong_by",
+        "response",
+        "sid",
     )
-    logger.setLevel(logging.ERROR)
-    return server
 
+    def __init__(self, response: web.WebSocketResponse, outbox: Outbox, now: float) -> None:
+        self.sid = secrets.token_urlsafe(15)
+        self.response = response
+        self.outbox = outbox
+        self.born = now
+        self.joined = False
+        self.admitted = False
+        self.leaving = False
+        self.joins = 0
+        self.garbage = 0
+        self.allowance = BURST
+        self.heard_at = now
+        self.ping_at = now + PING_EVERY_S
+        self.pong_by: float | None = None
+        self._number = 0
+        self._asked: dict[int, Callable[[], None]] = {}
 
-async def _nobody(sid: str, event: str, data: Any) -> Any:
-    raise NotImplementedError("nobody answers events yet")
+    def send(self, packet: bytes) -> None:
+        self.outbox.write(text_frame(packet))
+
+    def ask(self, name: str, answered: Callable[[], None]) -> None:
+        """Send an event that the page acknowledges; `answered` is called when it has."""
+        self._number += 1
+        self._asked[self._number] = answered
+        while len(self._asked) > MAX_ASKED:
+            del self._asked[next(iter(self._asked))]
+        self.send(packets.event(name, {}, self._number))
+
+    def answered(self, number: int) -> None:
+        called = self._asked.pop(number, None)
+        if called is not None:
+            called()
+
+    def too_fast_s(self, now: float) -> float:
+        """How long the next frame must wait, in seconds; asked once for each frame."""
+        earned = (now - self.heard_at) * FRAMES_PER_S
+        self.allowance = min(BURST, self.allowance + earned) - 1
+        self.heard_at = now
+        return max(0.0, -self.allowance / FRAMES_PER_S)
+
+    def overdue(self, now: float) -> bool:
+        """Whether it has not joined, or not answered a ping, in time. Pings when it is time."""
+        if not self.joined and now - self.born > JOIN_WITHIN_S:
+            return True
+        if self.pong_by is not None:
+            return now > self.pong_by
+        if now >= self.ping_at:
+            self.pong_by = now + PONG_WITHIN_S
+            self.outbox.write(_PING)
+        return False
+
+    def pong(self, now: float) -> None:
+        if self.pong_by is not None:
+            self.pong_by = None
+            self.ping_at = now + PING_EVERY_S
 
 
 class Engine:
-    """A socket.io server: WebSocket only, text only, events of one client in their order.
+    """The sockets of this process. `edge` is set before the first connection.
 
-    `allowed_origins` None means the page's own origin only. `answer(sid, event, data)` is set by
-    the edge; what it returns goes into the acknowledgement, where the page asked for one.
+    `allowed_origin` is one that pages may come from beside the server's own address.
     """
 
-    def __init__(self, allowed_origins: list[str] | None) -> None:
-        self.server = _socketio_server(allowed_origins)
-        self.answer: Callable[[str, str, Any], Awaitable[Any]] = _nobody
-        self._joins: dict[str, int] = {}
-        eio = self.server.eio
-        eio._async = {**eio._async, "websocket": self._web_socket}
-        eio.create_queue = Outbox
-        self._library_connect = eio.handlers["connect"]
-        eio.on("connect", self._connected)
+    edge: Edge
+
+    def __init__(self, allowed_origin: str | None = None) -> None:
+        self._allowed = allowed_origin
+        self._sockets: dict[str, Socket] = {}
+
+    def attach(self, app: web.Application) -> None:
+        """Serve the protocol's path from `app`."""
+        app.router.add_route("*", PATH, self._open)
+        app.cleanup_ctx.append(self._look_after)
+
+    def __len__(self) -> int:
+        return len(self._sockets)
 
     # --- A connection ----------------------------------------------------------------------
 
-    def _web_socket(self, handler: Any, _eio: Any) -> Callable[[dict[str, Any]], Awaitable[Any]]:
-        """What engine.io calls for a WebSocket; `handler` is its own loop, bound to its socket."""
-        return partial(self._serve, handler.__self__)
-
-    async def _serve(self, socket: AsyncSocket, environ: dict[str, Any]) -> web.WebSocketResponse:
-        """Read a connection to its end."""
-        request: web.Request = environ["aiohttp.request"]
-        response = environ[_SOCKET] = web.WebSocketResponse(
-            max_msg_size=MAX_FRAME, compress=False, decode_text=False
+    async def _open(self, request: web.Request) -> web.StreamResponse:
+        """The handshake, then the whole life of a connection."""
+        if problem := self._problem(request):
+            return web.json_response({"message": problem}, status=400)
+        response = web.WebSocketResponse(
+            timeout=CLOSE_WITHIN_S,
+            max_msg_size=MAX_FRAME + 1,
+            # 92 KiB a connection.
+            compress=False,
+            decode_text=False,
+            autoping=False,
         )
         await response.prepare(request)
-        socket.connected = socket.upgraded = True
+        transport = request.transport
+        if transport is None:
+            return response
+        loop = asyncio.get_running_loop()
+        socket = Socket(response, Outbox(transport), loop.time())
+        self._sockets[socket.sid] = socket
+        engine_id = secrets.token_urlsafe(15)
+        socket.send(packets.opening(engine_id, PING_EVERY_S, PONG_WITHIN_S, MAX_FRAME))
         try:
-            if request.transport is not None:
-                socket.queue.open(request.transport)
-            async for frame in response:
-                if frame.type is not WSMsgType.TEXT:
-                    await response.close(code=WSCloseCode.UNSUPPORTED_DATA)
-                    break
-                try:
-                    await self._received(socket, frame.data)
-                except Exception:
-                    self.server.logger.exception("a frame was not understood")
+            await self._read(socket)
         finally:
-            await socket.close(wait=False, abort=True, reason=self.server.reason.TRANSPORT_CLOSE)
+            del self._sockets[socket.sid]
+            if not socket.leaving:
+                socket.outbox.abort()
+            if socket.admitted:
+                await self.edge.disconnect(socket.sid)
         return response
 
-    async def _received(self, socket: AsyncSocket, data: bytes) -> None:
-        if data[:2] == b"42" and await self._event(socket, data):
-            return
-        if data[:2] == b"40":
-            joins = self._joins.get(socket.sid, 0) + 1
-            self._joins[socket.sid] = joins
-            if joins > MAX_JOINS:
-                _abort(self.server.environ.get(socket.sid))
-                return
-        await socket.receive(engine_packet.Packet(encoded_packet=data.decode()))
+    def _problem(self, request: web.Request) -> str | None:
+        """What is wrong with a handshake, if anything."""
+        query = request.query
+        if query.get("EIO") != "4":
+            return "Unsupported protocol version"
+        if query.get("transport") != "websocket":
+            return "Transport unknown: only websocket is served"
+        if "sid" in query:
+            return "Session ID unknown"
+        if not self._is_allowed(request):
+            return "Not an accepted origin"
+        if request.method != hdrs.METH_GET or not web.WebSocketResponse().can_prepare(request):
+            return "Not a WebSocket handshake"
+        return None
 
-    async def _event(self, socket: AsyncSocket, data: bytes) -> bool:
-        """Answer an event of a page that has joined; False for whatever is not one."""
-        start = data.find(b"[", 2)
-        number = data[2:start]
-        if start < 0 or (number and not number.isdigit()) or len(number) > MAX_ACK_DIGITS:
-            return False
-        sid = self._sid(socket.sid)
-        if sid is None:
-            return False
-        event, *arguments = orjson.loads(data[start:])
-        if not isinstance(event, str):
-            raise ValueError("an event begins with its name")
-        given = await self.answer(sid, event, arguments[0] if arguments else {})
-        if number:
-            answer = b"[]" if given is None else b"[%b]" % orjson.dumps(given)
-            socket.queue.write(text_frame(b"43" + number + answer))
+    def _is_allowed(self, request: web.Request) -> bool:
+        """Programs name no origin; a browser's page must be one of ours."""
+        origin = request.headers.get(hdrs.ORIGIN)
+        if origin is None or origin == self._allowed:
+            return True
+        return urlsplit(origin).netloc in (request.host, request.headers.get("X-Forwarded-Host"))
+
+    async def _read(self, socket: Socket) -> None:
+        clock = asyncio.get_running_loop().time
+        async for frame in socket.response:
+            wait_s = socket.too_fast_s(clock())
+            if wait_s:
+                await asyncio.sleep(wait_s)
+            match frame.type:
+                case WSMsgType.TEXT:
+                    if not await self._deal_with(socket, packets.parse(frame.data)):
+                        return
+                case WSMsgType.PING:
+                    await socket.response.pong(frame.data)
+                case WSMsgType.PONG:
+                    continue
+                case _:
+                    # Binary frames would have to be gathered; nothing here needs them.
+                    message = b"binary frames are not part of this protocol"
+                    await socket.response.close(code=WSCloseCode.UNSUPPORTED_DATA, message=message)
+                    return
+
+    async def _deal_with(self, socket: Socket, packet: Packet) -> bool:
+        """Returns False when the connection is over."""
+        match packet:
+            case Event(name, data, number):
+                if not socket.joined:
+                    return self._is_patient(socket)
+                given = await self.edge.answer(socket.sid, name, data)
+                if number:
+                    socket.send(packets.acknowledgement(number, given))
+            case Unreadable(number):
+                if socket.joined:
+                    socket.send(packets.acknowledgement(number, self.edge.unreadable))
+                return self._is_patient(socket)
+            case Ack(number):
+                socket.answered(number)
+            case Pong():
+                socket.pong(asyncio.get_running_loop().time())
+            case Join(auth):
+                return await self._join(socket, auth)
+            case Elsewhere(namespace):
+                socket.joins += 1
+                socket.send(packets.refused("There is no such namespace", None, namespace))
+                return socket.joins <= MAX_JOINS
+            case Goodbye():
+                return False
+            case Garbage():
+                return self._is_patient(socket)
+            case _:
+                assert_never(packet)
         return True
 
-    def _sid(self, engine_id: str) -> str | None:
-        """The id of a socket that has joined."""
-        manager = self.server.manager
-        sid: str | None = manager.sid_from_eio_sid(engine_id, "/")
-        return sid if sid is not None and manager.is_connected(sid, "/") else None
+    def _is_patient(self, socket: Socket) -> bool:
+        """Count what was not understood; the first is worth a line."""
+        socket.garbage += 1
+        if socket.garbage == 1:
+            log.info("a frame of socket %s was not understood", socket.sid)
+        return socket.garbage <= MAX_GARBAGE
 
-    # --- Guarding --------------------------------------------------------------------------
+    async def _join(self, socket: Socket, auth: Any) -> bool:
+        socket.joins += 1
+        if socket.joined or socket.joins > MAX_JOINS:
+            return False
+        socket.admitted = True
+        refusal = await self.edge.connect(socket.sid, auth)
+        if refusal is None:
+            socket.joined = True
+            socket.send(packets.joined(socket.sid))
+        else:
+            socket.admitted = False
+            socket.send(packets.refused(refusal.message, refusal.data))
+        return True
 
-    async def _connected(self, engine_id: str, environ: dict[str, Any]) -> Any:
-        answer = await self._library_connect(engine_id, environ)
+    async def _look_after(self, _app: web.Application) -> AsyncIterator[None]:
+        """Ping, and cut who is overdue, while the application runs."""
 
-        def check() -> None:
-            self._joins.pop(engine_id, None)
-            if self._sid(engine_id) is None:
-                _abort(self.server.environ.get(engine_id))
+        async def look() -> None:
+            clock = asyncio.get_running_loop().time
+            while True:
+                await asyncio.sleep(LOOK_S)
+                now = clock()
+                for socket in list(self._sockets.values()):
+                    if socket.overdue(now):
+                        socket.outbox.abort()
 
-        asyncio.get_running_loop().call_later(JOIN_WITHIN_S, check)
-        return answer
+        looking = asyncio.ensure_future(look())
+        yield
+        looking.cancel()
 
     # --- What the live service asks of the sockets -----------------------------------------
 
     def send(self, sids: Iterable[str], event: str, payload: Any) -> None:
         """Send one event, encoded once. A socket that has gone is passed over; catch-up is by
         the record."""
-        frame = text_frame(b"42" + orjson.dumps([event, payload]))
-        eio, manager = self.server.eio, self.server.manager
+        frame = text_frame(packets.event(event, payload))
         for sid in sids:
-            engine_id = manager.eio_sid_from_sid(sid, "/")
-            socket = eio.sockets.get(engine_id) if engine_id else None
-            if socket is not None and not socket.closed:
-                socket.queue.write(frame)
+            socket = self._sockets.get(sid)
+            if socket is not None:
+                socket.outbox.write(frame)
 
-    async def ask(self, sid: str, answered: Callable[..., None]) -> None:
+    def ask(self, sid: str, answered: Callable[[], None]) -> None:
         """Send a heartbeat; `answered` is called when the page acknowledges it."""
-        await self.server.emit("heartbeat", {}, to=sid, callback=answered)
+        socket = self._sockets.get(sid)
+        if socket is not None:
+            socket.ask("heartbeat", answered)
 
     def abort(self, sid: str) -> None:
         """Close the socket's connection at once; the page, if there is one, reconnects."""
-        engine_id = self.server.manager.eio_sid_from_sid(sid, "/")
-        if engine_id:
-            _abort(self.server.environ.get(engine_id))
+        socket = self._sockets.get(sid)
+        if socket is not None:
+            socket.outbox.abort()
 
     async def close_all(self, reason: str) -> None:
         """Close every socket with code 1001; pages take it as a reason to reconnect."""
-        environs = list(self.server.environ.values())
+        sockets = list(self._sockets.values())
+        for socket in sockets:
+            # Its reader must not cut the connection before the reason has left.
+            socket.leaving = True
+        message = reason.encode()
         closing = [
-            asyncio.ensure_future(environ[_SOCKET].close(code=1001, message=reason.encode()))
-            for environ in environs
-            if _SOCKET in environ
+            asyncio.ensure_future(socket.response.close(code=1001, message=message))
+            for socket in sockets
         ]
         if closing:
             await asyncio.wait(closing, timeout=1.0)
-        for environ in environs:
-            _abort(environ)
-
-
-def _abort(environ: dict[str, Any] | None) -> None:
-    transport = environ["aiohttp.request"].transport if environ is not None else None
-    if transport is not None:
-        transport.abort()
+        for socket in sockets:
+            socket.outbox.abort()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Final
-
-from engineio import packet
+from typing import Final
 
 MAX_UNREAD: Final = 1_000_000
 """Bytes that may wait for a page that does not read them; then its socket is closed."""
@@ -27,42 +25,29 @@ def text_frame(payload: bytes) -> bytes:
 
 
 class Outbox:
-    """What engine.io knows as the queue of a socket. What is written in one turn of the event
-    loop leaves together; after that nothing waits here: the transport's buffer shows who does
-    not read."""
+    """Writes to one WebSocket's transport. What is written in one turn of the event loop leaves
+    together; after that nothing waits here: the transport's buffer shows who does not read."""
 
-    def __init__(self) -> None:
-        self._frames: list[bytes] = []
-        self._transport: asyncio.Transport | None = None
-
-    def open(self, transport: asyncio.Transport) -> None:
-        """The WebSocket is there: send what came before it, and everything from now on."""
+    def __init__(self, transport: asyncio.Transport) -> None:
         self._transport = transport
-        self._flush()
+        self._frames: list[bytes] = []
 
     def write(self, frame: bytes) -> None:
         """Send a whole frame. A socket that is closed takes nothing; catch-up is by the record."""
-        if not self._frames and self._transport is not None:
-            asyncio.get_running_loop().call_soon(self._flush)
+        if not self._frames:
+            asyncio.get_running_loop().call_soon(self.flush)
         self._frames.append(frame)
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Hand over what was written, now."""
         frames, self._frames = self._frames, []
-        transport = self._transport
-        if transport is None or not frames:
+        if not frames or self._transport.is_closing():
             return
-        if transport.get_write_buffer_size() > MAX_UNREAD:
-            transport.abort()
+        if self._transport.get_write_buffer_size() > MAX_UNREAD:
+            self._transport.abort()
         else:
-            transport.write(b"".join(frames))
+            self._transport.write(b"".join(frames))
 
-    async def put(self, item: Any) -> None:
-        """Send an engine.io packet; the one that says goodbye also closes the connection."""
-        self.write(text_frame(item.encode().encode()))
-        if item.packet_type == packet.CLOSE and self._transport is not None:
-            self._flush()
-            self._transport.close()
-
-    async def join(self) -> None:
-        """Hand everything that was put to the transport."""
-        self._flush()
+    def abort(self) -> None:
+        """Cut the connection; what was not sent is lost."""
+        self._transport.abort()

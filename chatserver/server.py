@@ -73,11 +73,11 @@ async def serve(
     redis = _redis(redis_url, read_timeout_s=REDIS_ANSWERS_WITHIN_S)
     listener = _redis(redis_url, read_timeout_s=None)
     door = door_for(record) if door_for else None
-    engine = Engine([config.public_url] if config.public_url else None)
+    engine = Engine(config.public_url or None)
     service = LiveService(config, record, redis, listener, wire=engine, door=door)
     Sockets(engine, service)
     app = create_app(service)
-    engine.server.attach(app)
+    engine.attach(app)
     runner = web.AppRunner(app, shutdown_timeout=2.0, handle_signals=False, access_log=None)
     try:
         await runner.setup()
@@ -94,7 +94,6 @@ async def serve(
         await service.stop()
         await record.writer.stop()
         await engine.close_all("the server is restarting")
-        await engine.server.shutdown()
         await runner.cleanup()
         await record.close()
         await redis.aclose()

@@ -10,9 +10,8 @@ from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from redis.exceptions import RedisError
-from socketio.exceptions import ConnectionRefusedError
 
-from chatserver.engine import Engine
+from chatserver.engine import Engine, Refusal
 from chatserver.live.dialogs import Busy
 from chatserver.live.hub import Page
 from chatserver.live.service import LiveService
@@ -72,45 +71,46 @@ class Sockets:
     )
     """What a page may send; `Requests` has a method of the same name for each."""
 
+    unreadable = Refused(
+        error="The page sent something that cannot be read. Please change it and try again.",
+        code=ErrorCode.BAD_REQUEST,
+    ).model_dump(mode="json")
+
     def __init__(self, engine: Engine, service: LiveService) -> None:
         self._engine = engine
         self._service = service
         service.on_replaced = self._replace
-        engine.server.on("connect", self._connect)
-        engine.server.on("disconnect", self._disconnect)
-        engine.answer = self._answer
+        engine.edge = self
         self._asks: dict[str, tuple[type[BaseModel], Answering[Any]]] = {
             event: (model, getattr(service.requests, event)) for event, model in self.EVENTS.items()
         }
 
     # --- Coming and going ------------------------------------------------------------------
 
-    async def _connect(self, sid: str, _environ: Any, auth: Any = None) -> None:
-        """Admit a socket by its arrival token.
-
-        Whatever goes wrong becomes a refusal: socket.io keeps a half-open entry otherwise.
-        """
+    async def connect(self, sid: str, auth: Any) -> Refusal | None:
+        """Admit a socket by its arrival token; whatever goes wrong becomes a refusal."""
         token = auth.get("token") if isinstance(auth, dict) else None
         arrival_id = self._service.tokens.read_arrival(token)
         if arrival_id is None:
-            raise _refusal(ErrorCode.BAD_TOKEN, "This link is not valid (any more).")
+            return _refusal(ErrorCode.BAD_TOKEN, "This link is not valid (any more).")
         if self._service.stopping:
-            raise _refusal(ErrorCode.TRY_AGAIN, "The server is restarting. One moment, please.")
+            return _refusal(ErrorCode.TRY_AGAIN, "The server is restarting. One moment, please.")
         try:
             async with asyncio.timeout(ACCEPT_WITHIN_S):
                 old = await self._service.attach(sid, arrival_id)
         except LookupError:
-            raise _refusal(ErrorCode.BAD_TOKEN, "This link is not valid (any more).") from None
+            return _refusal(ErrorCode.BAD_TOKEN, "This link is not valid (any more).")
         except Exception as error:
             if not isinstance(error, _PASSING):
                 log.exception("arrival %s could not connect", arrival_id)
-            raise _refusal(ErrorCode.TRY_AGAIN, "One moment, please.") from None
+            return _refusal(ErrorCode.TRY_AGAIN, "One moment, please.")
         if old is not None:
             self._replace(old)
+        return None
 
-    async def _disconnect(self, sid: str, *_: Any) -> None:
+    async def disconnect(self, sid: str) -> None:
+        """The socket is gone."""
         self._service.detach(sid)
-        self._engine.abort(sid)
 
     def _replace(self, page: Page) -> None:
         """Tell a page that a newer one took over, and close it."""
@@ -120,7 +120,7 @@ class Sockets:
 
     # --- Requests --------------------------------------------------------------------------
 
-    async def _answer(self, sid: str, event: str, data: Any) -> Any:
+    async def answer(self, sid: str, event: str, data: Any) -> Any:
         """What goes into the acknowledgement of an event; every error becomes one."""
         page = self._service.hub.of_sid(sid)
         if page is None:
@@ -160,8 +160,8 @@ class Sockets:
             await asyncio.sleep(min(0.05 * (page.refusals - PATIENCE), 1.0))
 
 
-def _refusal(code: ErrorCode, text: str) -> ConnectionRefusedError:
-    return ConnectionRefusedError(text, {"error": text, "code": code.value})
+def _refusal(code: ErrorCode, text: str) -> Refusal:
+    return Refusal(text, {"error": text, "code": code.value})
 
 
 def _bad_request(event: str, error: ValidationError) -> Refused:

@@ -22,7 +22,7 @@ class Wire(Protocol):
     def send(self, sids: list[str], event: str, payload: Any) -> None:
         """Put one event on the wire of some sockets."""
 
-    async def ask(self, sid: str, answered: Callable[..., None]) -> None:
+    def ask(self, sid: str, answered: Callable[[], None]) -> None:
         """Send a heartbeat; `answered` is called when the page acknowledges it."""
 
     def abort(self, sid: str) -> None:

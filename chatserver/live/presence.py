@@ -62,21 +62,21 @@ class Presence:
         """Ask, and take in the answers, until `stop`."""
         while await every(min(_TICK_S, self._heartbeat_s), stop):
             try:
-                await self._ask_pages()
+                self._ask_pages()
                 await self._take_in()
             except (RedisError, RecordError, OSError, TimeoutError) as error:
                 log.warning("heartbeats wait: %s", error)
 
-    async def _ask_pages(self) -> None:
+    def _ask_pages(self) -> None:
         now = time.monotonic()
         for page in self._hub.pages():
             if page.asking or now - page.asked_at < self._heartbeat_s:
                 continue
             page.asked_at, page.asking = now, True
-            await self._wire.ask(page.sid, self._on_answer(page))
+            self._wire.ask(page.sid, self._on_answer(page))
 
-    def _on_answer(self, page: Page) -> Callable[..., None]:
-        def answered(*_: Any) -> None:
+    def _on_answer(self, page: Page) -> Callable[[], None]:
+        def answered() -> None:
             page.asking = False
             self.heard(page)
 

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from typing import Any, Final
 
 from redis.asyncio import Redis
@@ -36,6 +37,8 @@ from pairing.lobby import Lobby
 log = logging.getLogger("duologue.live")
 
 WELCOME_S: Final = 10.0
+AGAIN_S: Final = 1.0
+"""Seconds until a loop that failed begins again."""
 
 
 class LiveService:
@@ -169,16 +172,16 @@ class LiveService:
         await self.health.check()
         await self._quietly(self._look_once())
         for work in (
-            self.fanout.send(),
-            self.fanout.listen(),
-            self.deadlines.send(),
-            self.matching.run(self._stop),
-            self.presence.run(self._stop),
-            self.clockwork.run(self._stop),
-            self.clockwork.sweep(self._stop),
-            self._watch_health(),
-            self._look_at_record(),
-            self._tell_lobbies(),
+            self.fanout.send,
+            self.fanout.listen,
+            self.deadlines.send,
+            partial(self.matching.run, self._stop),
+            partial(self.presence.run, self._stop),
+            partial(self.clockwork.run, self._stop),
+            partial(self.clockwork.sweep, self._stop),
+            self._watch_health,
+            self._look_at_record,
+            self._tell_lobbies,
         ):
             self._tasks.append(asyncio.get_running_loop().create_task(self._kept(work)))
 
@@ -195,12 +198,14 @@ class LiveService:
             task.cancel()
         await asyncio.gather(*self._tasks, *self._loose, return_exceptions=True)
 
-    async def _kept(self, work: Awaitable[None]) -> None:
-        try:
-            await work
-        except Exception:
-            log.exception("a loop of the live service has ended")
-            raise
+    async def _kept(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Keep a loop going: whatever ends it, it begins again."""
+        while not self.stopping:
+            try:
+                return await work()
+            except Exception:
+                log.exception("a loop of the live service has ended; it begins again")
+                await asyncio.sleep(AGAIN_S)
 
     def _later(self, work: Awaitable[None]) -> None:
         task = asyncio.ensure_future(self._quietly(work))
@@ -212,7 +217,7 @@ class LiveService:
             await work
         except (RedisError, RecordError, OSError, TimeoutError) as error:
             # The sweep and the heartbeats make good for it.
-            log.warning("put off: %s", error)
+            log.warning("put off: %r", error)
 
     async def _offer(self, item_id: str, place: int) -> None:
         await self.lobby.offer([(item_id, place)])
@@ -291,7 +296,7 @@ class LiveService:
         self.screens.refresh(page.arrival_id)
         async with asyncio.timeout(WELCOME_S):
             await page.welcomed.wait()
-        if page.dialog_id is not None:
+        if page.dialog_id is not None and self.hub.page(page.arrival_id) is page:
             self.presence.is_here(page)
 
     def detach(self, sid: str) -> None:
@@ -299,6 +304,8 @@ class LiveService:
         page = self.hub.detach(sid)
         if page is None:
             return
+        # Nobody need wait any longer for its first screen.
+        page.welcomed.set()
         if not self.stopping:
             self.presence.closed(page)
         if page.dialog_id is not None:

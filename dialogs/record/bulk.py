@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from itertools import count
+from typing import Any, Final
 
 import orjson
 from sqlalchemy import (
@@ -65,6 +66,11 @@ def _recordset(columns: Mapping[str, Column[Any]]) -> TableValuedAlias:
     )
 
 
+_MADE: Final = count()
+"""Numbers the statements as they are written: processes that run the same code run several of
+them in the same order, so that they do not wait for each other's locks in a circle."""
+
+
 class RowUpdate:
     """An update of at most one row, written once and run for any number of them.
 
@@ -78,6 +84,7 @@ class RowUpdate:
         build: Callable[[Mapping[str, ColumnElement[Any]]], Update],
         **columns: Column[Any],
     ) -> None:
+        self.order = next(_MADE)
         # The names of columns are reserved for parameters of SQLAlchemy's own.
         self._names = {name: f"given_{name}" for name in columns}
         self._each = build(
@@ -99,6 +106,7 @@ class RowLock:
     """A locked read that finds at most one row for one set of parameters."""
 
     def __init__(self, statement: Select[Any]) -> None:
+        self.order = next(_MADE)
         self._statement = statement
 
     def run(self, connection: Connection, params: Sequence[Row]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,8 @@ from dialogs.rules import (
     StudyStatus,
 )
 from dialogs.state import DialogState, fold
+
+log = logging.getLogger("duologue.record")
 
 _CHUNK: Final = 500
 """How many ids one query names: below every database's limit of parameters."""
@@ -160,12 +163,22 @@ def events_after(connection: Connection, dialog_id: str, seq: int) -> list[Event
 
 
 def dialogs_by_id(connection: Connection, ids: Collection[str]) -> dict[str, DialogState]:
-    """The states of dialogs, each folded from all of its events."""
-    happened: dict[str, list[Event]] = defaultdict(list)
+    """The states of dialogs, each folded from all of its events.
+
+    One that cannot be read is left out, so that it holds up no other.
+    """
+    happened: dict[str, list[Any]] = defaultdict(list)
     for chunk in chunks(ids):
         for row in connection.execute(_EVENTS_OF, {"ids": chunk}):
-            happened[row.dialog_id].append(from_json(row.kind, row.at, orjson.loads(row.data)))
-    return {dialog_id: fold(dialog_id, its) for dialog_id, its in happened.items()}
+            happened[row.dialog_id].append(row)
+    states: dict[str, DialogState] = {}
+    for dialog_id, its in happened.items():
+        try:
+            events = [from_json(row.kind, row.at, orjson.loads(row.data)) for row in its]
+            states[dialog_id] = fold(dialog_id, events)
+        except (ValueError, KeyError, TypeError) as error:
+            log.error("dialog %s cannot be read: %r", dialog_id, error)
+    return states
 
 
 def last_seqs(connection: Connection, dialog_ids: Collection[str]) -> dict[str, int]:

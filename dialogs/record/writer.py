@@ -149,7 +149,9 @@ class Writer:
                 else:
                     future.set_exception(error)
 
-    def _write(self, batch: Sequence[Decision]) -> list[RecordError | None]:
+    def _write(
+        self, batch: Sequence[Decision], *, again: bool = True
+    ) -> list[RecordError | None]:
         try:
             with self._engine.connect() as connection, connection.begin():
                 _execute(connection, batch)
@@ -159,6 +161,9 @@ class Writer:
                 self._after()
         except Exception as error:
             failure = _classify(error)
+            if again and _is_untouched(error):
+                # Two processes waited for each other; nothing of this was written.
+                return self._write(batch, again=False)
             if isinstance(failure, Unavailable) or len(batch) == 1:
                 self.stats.conflicts += isinstance(failure, Conflict)
                 self.stats.failures += not isinstance(failure, Conflict)
@@ -176,13 +181,18 @@ def _execute(connection: Connection, batch: Sequence[Decision]) -> None:
             changes[change.statement].append(change.params)
         for table, row in decision.inserts:
             rows[table].append(row)
-    for statement, params in changes.items():
+    for statement, params in sorted(changes.items(), key=lambda each: each[0].order):
         # Two changes of one row may count as one; by itself each decision finds its own.
-        found = statement.run(connection, params)
+        found = statement.run(connection, sorted(params, key=_in_one_order))
         if found != len(params):
             raise Conflict(f"{found} rows where {len(params)} were expected: {params[:1]}")
     for table in sorted(rows, key=lambda t: _TABLE_ORDER[t.name]):
         insert_rows(connection, table, rows[table])
+
+
+def _in_one_order(params: Row) -> tuple[str, ...]:
+    """Every process locks the rows that one statement changes in this order."""
+    return tuple(map(str, params.values()))
 
 
 def _classify(error: Exception) -> RecordError:
@@ -202,6 +212,14 @@ def _classify(error: Exception) -> RecordError:
             return BadRow(str(error))
         case _:
             return Unavailable(f"{type(error).__name__}: {error}")
+
+
+def _is_untouched(error: Exception) -> bool:
+    """Whether the database gave the transaction up by itself: a deadlock, or a serialisation."""
+    return isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) in {
+        "40P01",
+        "40001",
+    }
 
 
 def _is_of_the_row(error: DBAPIError) -> bool:

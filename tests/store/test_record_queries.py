@@ -6,18 +6,28 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, Engine
 
+from dialogs import events
 from dialogs.record import queries, tables
 from dialogs.record.bulk import insert_rows
 from dialogs.record.engine import open_engine
 from dialogs.record.queries import History
 from dialogs.record.totals import study_totals
 from dialogs.rules import ArrivalStatus
-from tests.records import STUDY, arrival_row, said_row, shared_database, worker_row
+from tests.records import (
+    OPENED_AT,
+    STUDY,
+    arrival_row,
+    opening_of,
+    said_row,
+    shared_database,
+    worker_row,
+)
 
 ITEMS = ("item-0", "item-1", "item-2")
 PEOPLE = tuple(f"worker-{n}" for n in range(5))
@@ -333,4 +343,15 @@ def test_more_ids_than_a_query_can_name_are_asked_for_in_parts(engine: Engine) -
         assert last == {name: 1 + len(name) % 3 for name in dialogs}
         assert queries.last_seqs(connection, []) == {}
         assert len(queries.histories(connection, [f"nobody-{n}" for n in range(1200)])) == 1200
+        transaction.rollback()
+
+
+def test_a_dialog_that_cannot_be_read_holds_up_no_other(engine: Engine) -> None:
+    with engine.connect() as connection, connection.begin() as transaction:
+        opened = events.to_json(opening_of("whole", 0, 1))
+        for dialog, data in (("whole", opened), ("broken", {"rules": {}})):
+            row = {"dialog_id": dialog, "seq": 1, "kind": "opened", "at": OPENED_AT}
+            row["data"] = orjson.dumps(data).decode()
+            connection.execute(tables.events.insert(), row)
+        assert set(queries.dialogs_by_id(connection, ["whole", "broken", "none"])) == {"whole"}
         transaction.rollback()

@@ -7,17 +7,30 @@ import sqlite3
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
+from functools import partial
+from typing import Any
 
 import pytest
 import pytest_asyncio
-from sqlalchemy import Connection, text, update
+from sqlalchemy import Connection, event, text, update
 from sqlalchemy.exc import DBAPIError
 
+from dialogs.dialog import Answer, DeadlineKind, Expire, Leave, decide
 from dialogs.record import decisions, tables, writer
 from dialogs.record.errors import BadRow, Conflict, Overloaded, RecordError, Unavailable
 from dialogs.record.store import Record
 from dialogs.record.writer import Decision
-from tests.records import begin_study, end_other_connections, opened, rows_of, said_row
+from dialogs.rules import Role
+from dialogs.state import DialogState
+from tests.records import (
+    begin_study,
+    end_other_connections,
+    never_paired,
+    open_a_dialog,
+    opened,
+    rows_of,
+    said_row,
+)
 from tests.services import PostgresServer
 
 
@@ -215,6 +228,50 @@ async def test_of_two_changes_that_exclude_each_other_one_is_made(record: Record
     assert sorted(await failures(record, both), key=str) == [Conflict, None]
     (row,) = rows_of(record, tables.arrivals)
     assert (row["status"], row["waited_s"]) == ("arrived", 9.0)
+
+
+async def test_two_processes_that_decide_about_the_same_dialogs_do_not_block_each_other(
+    migrated_postgres_url: str,
+) -> None:
+    """Each adds a decision of another kind, which would put the statements in another order."""
+
+    def far_away(_c: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        if statement.startswith("UPDATE"):
+            time.sleep(0.001)
+
+    pairs, rounds = 4, 5
+    async with opened(migrated_postgres_url) as first, opened(migrated_postgres_url) as second:
+        items = [f"i{n}" for n in range(pairs * rounds)]
+        await begin_study(first, people=2 * len(items) + rounds, items=items)
+        states = [
+            await open_a_dialog(first, f"dialog-{n:02}", 2 * n, 2 * n + 1, item)
+            for n, item in enumerate(items)
+        ]
+        for record in (first, second):
+            event.listen(record.engine, "before_cursor_execute", far_away)
+        for n in range(rounds):
+            dialogs = states[pairs * n : pairs * (n + 1)]
+            left = [decide(state, Leave(Role.QUESTIONER), 5.0) for state in dialogs]
+            over = [decide(state, Expire(DeadlineKind.LIMIT, None, 1), 9e9) for state in dialogs]
+            ours = [*_happenings(dialogs, left), never_paired(2 * len(items) + n)]
+            theirs = _happenings(dialogs, over)
+            found = await asyncio.gather(
+                *(first.writer.submit(each) for each in ours),
+                *(second.writer.submit(each) for each in theirs),
+                return_exceptions=True,
+            )
+            assert not any(isinstance(each, Unavailable) for each in found), found
+            assert found[len(ours) - 1] is None
+            assert [each is None for each in found].count(True) == pairs + 1
+
+
+def _happenings(states: list[DialogState], answers: list[Answer]) -> list[Decision]:
+    made = []
+    for state, answer in zip(states, answers, strict=True):
+        assert isinstance(answer, tuple)
+        code = partial("{}-{}".format, answer[0].kind)
+        made.append(decisions.happenings(state, answer, code)[0])
+    return made
 
 
 async def test_a_change_is_taken_back_with_the_rows_that_conflict(record: Record) -> None:

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Any
 
+import aiohttp
 import orjson
 import pytest
 import socketio
@@ -77,8 +78,7 @@ async def test_sockets_that_never_join_or_are_refused_are_closed(live: Live) -> 
     await asyncio.gather(*(RawSocket(ws).closed(10) for ws in sockets))
     for ws in sockets:
         await ws.close()
-    await until(lambda: not server.service.wire.server.environ)
-    assert not server.service.wire.server.eio.sockets
+    await until(lambda: len(server.service.wire) == 0)
 
 
 async def test_attempts_to_join_are_bounded(live: Live) -> None:
@@ -401,8 +401,6 @@ async def test_frames_are_json_and_nothing_is_unpickled(live: Live) -> None:
     server = await live.begin()
     major, minor, *_ = (int(part) for part in version("python-socketio").split(".")[:2])
     assert (major, minor) >= (5, 18)
-    manager = server.service.wire.server.manager
-    assert type(manager) is socketio.AsyncManager
     published: list[bytes] = []
     redis = server.service.fanout._redis
     publish = redis.publish
@@ -466,15 +464,110 @@ async def test_binary_frames_are_refused_and_nothing_is_gathered_for_them(live: 
     server = await live.begin()
     ada = live.person()
     await ada.arrive()
-    engine = server.service.wire.server
     async with raw(live, ada.token) as socket:
         # Two attachments are announced; without a bound they would be waited for.
         await socket.send('452-["report",{"text":{"_placeholder":true,"num":0}}]')
+        assert await socket.call("report", {"text": "the socket is still of use"}) == {"ok": True}
         await socket.ws.send_bytes(b"x" * 1000)
-        answer = await socket.call("report", {"text": "the socket is still of use, or closed"})
-        assert answer in ({"ok": True}, None)
-        assert engine._binary_packet == {}
+        await socket.closed(10)
+    await until(lambda: len(server.service.wire) == 0)
     assert "xxx" not in str(await live.rows_of("reports"))
+
+
+async def test_a_socket_that_is_never_understood_is_closed(live: Live) -> None:
+    await live.begin()
+    ada = live.person()
+    await ada.arrive()
+    async with raw(live, ada.token) as socket:
+        for _ in range(10):
+            await socket.send("4x")
+        await socket.closed(10)
+
+
+async def test_an_event_that_cannot_be_read_is_answered(live: Live) -> None:
+    await live.begin()
+    ada = live.person()
+    await ada.arrive()
+    async with raw(live, ada.token) as socket:
+        for content in ('["message",{"text":"\\ud800"}]', "[]", "[1]", '["message",NaN]'):
+            await socket.send(f"427{content}")
+            while not (packet := await socket.receive() or "closed").startswith(("437[", "closed")):
+                pass
+            assert "bad_request" in packet
+
+
+async def test_forged_acknowledgements_end_nobodys_heartbeat(live: Live) -> None:
+    await live.begin(heartbeat_s=0.2, presence_s=1.0, rules={"grace_s": 0.5})
+    asker, teller = await live.pair(*await live.people(2))
+    eve = live.person()
+    await eve.arrive()
+    async with raw(live, eve.token) as socket:
+        for forged in ("430[]", "431[true]", "43[]", "431{}", "439999[]"):
+            await socket.send(forged)
+        for _ in range(12):
+            while '["heartbeat"' not in (packet := await socket.receive() or "closed"):
+                assert packet != "closed"
+            await socket.send("43" + packet[2 : packet.index("[")] + "[]")
+    await goes_on(live, asker, teller)
+    assert not await live.happened("away")
+
+
+async def test_a_goodbye_ends_the_connection_whatever_follows(live: Live) -> None:
+    server = await live.begin()
+    ada = live.person()
+    await ada.arrive()
+    for goodbye in ("1", "41"):
+        for joined in (ada.token, None):
+            async with raw(live, joined) as socket:
+                await socket.send(goodbye)
+                await socket.send("40" + json.dumps({"token": ada.token}))
+                await socket.closed(10)
+    await until(lambda: len(server.service.wire) == 0)
+    await until(lambda: len(server.service.hub) == 0)
+
+
+async def test_who_floods_the_server_holds_up_nobody(live: Live) -> None:
+    asker, teller = await live.two()
+    eve = live.person()
+    await eve.arrive()
+    async with raw(live, eve.token) as socket:
+        for _ in range(20_000):
+            await socket.ws.send_str('42["typing",{"on":true}]')
+            if socket.ws.closed:
+                break
+        await goes_on(live, asker, teller)
+        await goes_on(live, asker, teller)
+
+
+BAD_HANDSHAKES = (
+    {"Upgrade": "websocket"},
+    {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"},
+    {
+        "Upgrade": "websocket",
+        "Connection": "Upgrade",
+        "Sec-WebSocket-Version": "6",
+        "Sec-WebSocket-Key": "ZHVvbG9ndWUtdGVzdHM9PQ==",
+    },
+    {},
+)
+
+
+async def test_a_bad_handshake_is_refused_and_leaves_nothing(live: Live) -> None:
+    server = await live.begin()
+    for headers in BAD_HANDSHAKES:
+        for url in (SOCKET, SOCKET.replace("EIO=4", "EIO=3"), SOCKET + "&sid=x"):
+            async with live.http.get(live.urls[0] + url, headers=headers) as response:
+                assert response.status == 400
+    assert len(server.service.wire) == 0
+
+
+async def test_pages_of_other_origins_are_refused(live: Live) -> None:
+    await live.begin()
+    url = live.urls[0] + SOCKET
+    for origin in ("https://evil.example", "null"):
+        with pytest.raises(aiohttp.WSServerHandshakeError, match="400"):
+            await live.http.ws_connect(url, headers={"Origin": origin})
+    await (await live.http.ws_connect(url, headers={"Origin": live.urls[0]})).close()
 
 
 async def test_a_page_that_reads_nothing_is_closed(live: Live) -> None:
