@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from aiohttp import web
-from multidict import MultiDictProxy
 
 from hit_manager.marketplace import (
     assignments,
@@ -221,7 +221,7 @@ async def html_question(request: web.Request) -> web.Response:
     )
 
 
-async def _own(request: web.Request) -> MultiDictProxy[str | bytearray | web.FileField]:
+async def _own(request: web.Request) -> Mapping[str, object]:
     """The form of a post, if a page of ours made it.
 
     Raises:
