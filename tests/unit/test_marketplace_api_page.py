@@ -8,7 +8,7 @@ from pathlib import Path
 from hit_manager.marketplace.api.operations import OPERATIONS
 from hit_manager.marketplace.notifications import SIGNATURE_HEADER, TIMESTAMP_HEADER
 
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "marketplace.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "use-the-marketplace-api.md"
 
 
 def test_every_operation_is_on_the_page() -> None:
