@@ -28,10 +28,10 @@ PAGE_SOURCES := $(shell find frontend/src -type f 2>/dev/null) $(wildcard fronte
   frontend/tsconfig.json frontend/vite.config.ts
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test check format types e2e chaos bench lock clean
+.PHONY: help setup demo run test check format types e2e chaos bench bench-hits lock clean
 
 help: ## list the targets
-	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 setup: $(RUNTIME) $(PAGES) ## set up, so that .venv/bin/duologue can be used
 
@@ -69,6 +69,9 @@ chaos: $(DEV) $(PAGES) ## kill servers and databases under load, then check that
 
 bench: $(DEV) $(PAGES) ## measure messages and pairs a second
 	$(BIN)/python -m benchmarks $(ARGS)
+
+bench-hits: $(DEV) ## measure recruiting and paying as a study grows (ARGS=--quick is shorter)
+	$(BIN)/python -m benchmarks hits $(ARGS)
 
 lock: ## pin the requirements anew from pyproject.toml (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \

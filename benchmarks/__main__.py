@@ -1,8 +1,9 @@
 """The overview: `python -m benchmarks [names] [--quick] [--json FILE]` (`make bench`).
 
-Each benchmark answers one question, on servers of its own. Exit code 1 means that one failed:
-requests were refused, or a database was less durable than it must be. A target that is missed
-is told, and is no failure.
+Each benchmark answers one question, on servers of its own. `hits` takes long and runs when it is
+named (`make bench-hits`). Exit code 1 means that one failed: requests were refused, a database
+was less durable than it must be, or a step grows much faster than its study. A target that is
+missed is told, and is no failure.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, Final
 
 import orjson
 
-from benchmarks import messages, pairing
+from benchmarks import hits, messages, pairing
 from tests.services import ValkeyServer
 
 Tell = Callable[[str], None]
@@ -33,14 +34,21 @@ def _pairing(quick: bool, tell: Tell) -> tuple[dict[str, Any], str]:
     return result, pairing.table(result)
 
 
+def _hits(quick: bool, tell: Tell) -> tuple[dict[str, Any], str]:
+    result = hits.run(quick=quick, tell=tell)
+    return result, hits.table(result)
+
+
 BENCHMARKS: Final[dict[str, Callable[[bool, Tell], tuple[dict[str, Any], str]]]] = {
     "messages": _messages,
     "pairing": _pairing,
+    "hits": _hits,
 }
+USUAL: Final = ("messages", "pairing")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the named benchmarks, by default all; returns the exit code."""
+    """Run the named benchmarks, by default the usual ones; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument("--quick", action="store_true", help="shorter, and less exact")
@@ -50,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"no benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}")
     results: dict[str, Any] = {}
     problems: list[str] = []
-    for name in given.names or BENCHMARKS:
+    for name in given.names or USUAL:
         print(f"{name} …", file=sys.stderr, flush=True)
         result, shown = BENCHMARKS[name](
             given.quick, lambda line: print(f"  {line}", file=sys.stderr, flush=True)

@@ -11,10 +11,10 @@ from pydantic import BaseModel, ValidationError
 from redis.exceptions import RedisError
 
 from chatserver.config import ServerConfig
-from chatserver.doors import NotAdmitted
+from chatserver.doors import NotAdmitted, WrongAnswers
 from chatserver.live.service import LiveService
 from chatserver.live.views import picture_file, study_out
-from chatserver.wire import ArrivalAnswer, ArrivalRequest, ErrorCode, Refused
+from chatserver.wire import ArrivalAnswer, ArrivalRequest, ErrorCode, Refused, WrongAnswersOut
 from dialogs.record import queries
 from dialogs.record.errors import RecordError
 
@@ -76,6 +76,9 @@ async def _errors(request: web.Request, handler: Handler) -> web.StreamResponse:
         if answer.status < 400:
             raise
         return _refuse(answer.status, ErrorCode.BAD_REQUEST, f"{answer.reason}.")
+    except WrongAnswers as error:
+        told = WrongAnswersOut(error=error.error, code=error.code, questions=[*error.questions])
+        return _json(told, status=error.status)
     except NotAdmitted as error:
         return _refuse(error.status, error.code, error.error)
     except (RecordError, RedisError, OSError, TimeoutError) as error:

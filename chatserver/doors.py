@@ -7,7 +7,7 @@ composition root brings those of crowd platforms.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chatserver.config import StudyConfig
@@ -23,6 +23,22 @@ class NotAdmitted(Exception):
         self.status = status
         self.code = code
         self.error = error
+
+
+class WrongAnswers(NotAdmitted):
+    """The check of the instructions is not passed: the numbers of its wrong `questions`, from 1."""
+
+    def __init__(self, questions: Sequence[int]) -> None:
+        numbers = [str(n) for n in questions]
+        listed = " and ".join(part for part in (", ".join(numbers[:-1]), numbers[-1]) if part)
+        noun = "question" if len(numbers) == 1 else "questions"
+        super().__init__(
+            422,
+            ErrorCode.WRONG_ANSWERS,
+            f"Not quite: please look at {noun} {listed} again. The instructions have the answer"
+            f"{'' if len(numbers) == 1 else 's'}.",
+        )
+        self.questions = tuple(questions)
 
 
 @dataclass(frozen=True, slots=True)

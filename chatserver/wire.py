@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from dialogs.dialog import RefusalCode
-from dialogs.rules import Outcome, Phase, Release, Role
+from dialogs.rules import Outcome, Phase, Release, Role, SeatEnd
 
 
 class Wire(BaseModel):
@@ -97,6 +97,7 @@ class ErrorCode(StrEnum):
     STUDY_PAUSED = "study_paused"
     TRY_AGAIN = "try_again"
     CAP_REACHED = "cap_reached"
+    WRONG_ANSWERS = "wrong_answers"
 
 
 class Sent(Wire):
@@ -116,6 +117,13 @@ class Refused(Wire):
 
     error: str
     code: ErrorCode | RefusalCode
+
+
+class WrongAnswersOut(Refused):
+    """Answer to `POST /api/arrivals` when the check of the instructions is not passed: the
+    numbers of its wrong questions, from 1."""
+
+    questions: list[int]
 
 
 # --- server → page -------------------------------------------------------------------------
@@ -228,7 +236,7 @@ class Submit(Wire):
 
 
 class Released(Wire):
-    """How it ended for this arrival and what it is owed."""
+    """How it ended for this arrival and what it is owed. `why` its seat was lost, if it was."""
 
     release: Release
     outcome: Outcome | None
@@ -238,6 +246,7 @@ class Released(Wire):
     submit: Submit | None
     feedback_sent: bool
     another: bool
+    why: SeatEnd | None = None
 
 
 class Stage(StrEnum):
@@ -341,6 +350,6 @@ EXPORTED: tuple[type[BaseModel], ...] = (
     SendMessage, Sync, Typing, LeaveRequest, Finish, Report, Nothing,
     Sent, Done, Refused,
     MessageOut, PartnerOut, PhaseOut, Events, Lobby, Match, Dialog, Released, State, Stopped,
-    ArrivalRequest, ArrivalAnswer, StudyOut,
+    ArrivalRequest, ArrivalAnswer, WrongAnswersOut, StudyOut,
 )  # fmt: skip
 """The models the page needs; `make types` writes frontend/src/generated/wire.ts from them."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from dialogs.events import Away, Ended, Event, Opened, Returned, Said, SeatLost, Settlement
-from dialogs.rules import Outcome, Phase, Role, Rules
+from dialogs.rules import Outcome, Phase, Role, Rules, SeatEnd
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class Seat:
     """One person's hold on the dialog, as far as the events say.
 
     `away_seq` is the event that started the running grace period, `here_seq` the event since
-    which the person counts as present. A seat that is `gone` never comes back.
+    which the person counts as present. A seat that is `gone` never comes back; `lost` says why.
     """
 
     role: Role
@@ -27,6 +27,7 @@ class Seat:
     away_at: float | None = None
     here_seq: int = 1
     settlement: Settlement | None = None
+    lost: SeatEnd | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +157,8 @@ def evolve(state: DialogState, event: Event) -> DialogState:
             after = replace(state, seq=seq, seats=_with(state, seat))
             # Who comes back to an open turn gets the whole limit again.
             return replace(after, turn_seq=seq, turn_at=at) if state.turn is role else after
-        case SeatLost(at=at, role=role, phase=phase, settlement=settlement):
-            seat = replace(state.seats[role], gone=True, settlement=settlement)
+        case SeatLost(at=at, role=role, why=why, phase=phase, settlement=settlement):
+            seat = replace(state.seats[role], gone=True, settlement=settlement, lost=why)
             return replace(
                 state,
                 seq=seq,
@@ -191,6 +192,7 @@ def _one_more(seat: Seat) -> Seat:
         seat.away_at,
         seat.here_seq,
         seat.settlement,
+        seat.lost,
     )
 
 

@@ -43,6 +43,7 @@ from duologue.simulate.command import command as simulate_command
 from duologue.simulate.command import progress_line
 from duologue.simulate.corpus import BadCorpus
 from duologue.template import template
+from duologue.words import count
 from hit_manager.recruiters.base import RecruiterError
 
 
@@ -126,7 +127,9 @@ def serve(study: Path, check: bool, no_hits: bool) -> None:
         site.study.to_config()
         recruiter_for(site.study, site.settings)
         found = len(read_items(site.study.items_path))
-        click.echo(f"{site.study.study.id}: the study file is right, and so are {found} items")
+        click.echo(
+            f"{site.study.study.id}: the study file is right, and it has {count(found, 'item')}"
+        )
         return
     log_to_stderr(site.settings.log_level)
     with redis_for(site) as redis:
@@ -138,7 +141,7 @@ async def _serve(site: Site, redis: EmbeddedRedis | str, *, hits: bool) -> None:
     await check_redis(redis_url)
     added = await prepare_record(site, _progress("preparing pictures"))
     if added:
-        click.echo(f"{added} items added")
+        click.echo(f"{count(added, 'item')} added")
     async with running(site, redis_url, hits=hits) as server:
         invited = "?invite=CODE" if site.study.study.one_time_invitations else ""
         click.echo(f"workers: {server.url}/work{invited}")
@@ -178,7 +181,7 @@ def items_add(file: Path, study: Path, as_json: bool) -> None:
             return await put_items(record, site.study, file, site.pictures, progress)
 
     added = run(add())
-    show(as_json, {"added": added}, f"{added} items added")
+    show(as_json, {"added": added}, f"{count(added, 'item')} added")
 
 
 @cli.command()
@@ -325,7 +328,7 @@ def export(study: Path, kind: str, out: Path, split: str, as_json: bool) -> None
         "left_out": left_out,
     }
     reasons = ", ".join(f"{n} {why}" for why, n in left_out.items()) or "none"
-    show(as_json, values, f"{done.file}: {done.dialogs} dialogs; left out: {reasons}")
+    show(as_json, values, f"{done.file}: {count(done.dialogs, 'dialog')}; left out: {reasons}")
 
 
 cli.add_command(simulate_command)

@@ -40,6 +40,7 @@ from duologue.simulate.run import Progress, keep_partner, simulate
 from duologue.simulate.summary import Summary
 from duologue.study import read_study
 from duologue.template import template
+from duologue.words import count
 
 SCENES: Final = 12
 GUESTS: Final = ("ada", "ben")
@@ -152,10 +153,10 @@ async def _results(
     exported = None
     if totals.complete:
         exported = await record.read(export_visdial, study_id, site.folder / "export")
-        say(f"export      {exported.file} ({exported.dialogs} dialogs)")
+        say(f"export      {exported.file} ({count(exported.dialogs, 'dialog')})")
     currency = site.study.pay.currency
     amount = to_text(totals.owed_cents, currency)
-    say(f"owed        {totals.owed} payments, {amount} {currency} in all")
+    say(f"owed        {count(totals.owed, 'payment')}, {amount} {currency} in all")
     return {
         "complete": totals.complete,
         "messages": totals.messages,

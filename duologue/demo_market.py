@@ -27,6 +27,7 @@ from duologue.simulate.market import simulate_market
 from duologue.simulate.plan import Plan
 from duologue.simulate.run import Progress
 from duologue.simulate.summary import Summary
+from duologue.words import count
 from hit_manager.marketplace import tables as market
 from hit_manager.marketplace.clock import Clock
 from hit_manager.marketplace.server import MarketplaceServer, serve_marketplace
@@ -206,7 +207,7 @@ async def _results(
     exported = None
     if totals.complete:
         exported = await record.read(export_visdial, study_id, at.site.folder / "export")
-        say(f"export      {exported.file} ({exported.dialogs} dialogs)")
+        say(f"export      {exported.file} ({count(exported.dialogs, 'dialog')})")
     for line in _ledger_lines(ledger, earned, currency):
         say(line)
     ended = await record.read(reviewed, study_id)
@@ -241,14 +242,14 @@ async def _results(
 
 def _ledger_lines(ledger: list[LedgerTotal], earned: Earned, currency: str) -> list[str]:
     lines = [
-        f"ledger      {total.state}: {total.payments} payments, "
+        f"ledger      {total.state}: {count(total.payments, 'payment')}, "
         f"{to_text(total.cents, currency)} {currency}"
         for total in ledger
     ]
     there = earned.reward_cents + earned.bonus_cents
     lines.append(
         f"over there  {earned.rewards} approved ({to_text(earned.reward_cents, currency)}), "
-        f"{earned.bonuses} bonuses ({to_text(earned.bonus_cents, currency)}): "
-        f"{to_text(there, currency)} {currency}; {earned.open_hits} HITs open"
+        f"{count(earned.bonuses, 'bonus', 'bonuses')} ({to_text(earned.bonus_cents, currency)}): "
+        f"{to_text(there, currency)} {currency}; {count(earned.open_hits, 'HIT')} open"
     )
     return lines

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Final
 
-from dialogs.record.hits import HitRow, Supply
+from dialogs.record.hits import HitRow
+from dialogs.record.supply import Supply
 from dialogs.rules import HitState
 from hit_manager.config import HitConfig
+
+SEATS_PER_DIALOG: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,42 +46,61 @@ def demand(
     """What to do about `wanted − have`.
 
     `hits` are those that are wanted or open; `running` says whether the study takes people;
-    `affordable` is for how many more people the budget suffices, None for any number.
+    `affordable` is for how many people in all who are owed nothing yet the budget suffices, None
+    for any number.
     """
     if not running:
-        return Demand(expire=_all_open(hits), why="the study takes nobody new")
+        return Demand(expire=_all(hits), why="the study takes nobody new")
     if supply.missing <= 0:
-        return Demand(expire=_all_open(hits), why="the study is complete")
+        return Demand(expire=_all(hits), why="the study is complete")
     if not within_hours(config.hours, now):
-        return Demand(expire=_all_open(hits), why="outside the hours of the study")
-    target = math.ceil(supply.wanted * config.over_recruit)
+        return Demand(expire=_all(hits), why="outside the hours of the study")
+    target, why = _target(config, supply), ""
+    if affordable is not None and affordable - supply.alone < target:
+        target, why = max(affordable - supply.alone, 0), "the budget does not suffice for more"
     gap = target - supply.have
     if gap < 0:
-        return Demand(expire=_newest(hits, -gap))
-    limits = [
-        (config.max_open - supply.open_seats, f"{config.max_open} seats are open, the most"),
-        (config.max_in_lobby - supply.in_lobby, f"{config.max_in_lobby} people wait, the most"),
-    ]
-    if affordable is not None:
-        open_or_coming = supply.have
-        limits.append((affordable - open_or_coming, "the budget does not suffice for more"))
-    room, why = min(limits, key=lambda limit: limit[0])
+        return Demand(expire=_newest(hits, -gap), why=why)
+    if supply.in_lobby >= config.max_in_lobby and gap:
+        return Demand(why=f"{supply.in_lobby} people wait, and {config.max_in_lobby} are the most")
+    room = max(config.max_open - supply.open_seats, 0)
     if gap > room:
-        return Demand(seats=max(room, 0), why=why)
-    return Demand(seats=gap)
+        return Demand(seats=room, why=f"{config.max_open} seats are open, the most")
+    return Demand(seats=gap, why=why)
 
 
-def _all_open(hits: Sequence[HitRow]) -> tuple[HitRow, ...]:
-    return tuple(hit for hit in hits if hit.state is HitState.OPEN)
+def _target(config: HitConfig, supply: Supply) -> int:
+    """How many people should be there or on their way. Of those who are still to come, some
+    never do; who is there, is."""
+    to_come = supply.wanted - supply.inside
+    if to_come <= 0:
+        return supply.wanted
+    # 10 × 1.1 is a little more than 11 in binary fractions.
+    return supply.inside + math.ceil(to_come * config.over_recruit - 1e-9)
+
+
+def seats_of(hit: HitRow) -> int:
+    """How many people can still take this HIT."""
+    match hit.state:
+        case HitState.WANTED:
+            return hit.seats
+        case HitState.OPEN:
+            return hit.free
+        case _:
+            return 0
+
+
+def _all(hits: Sequence[HitRow]) -> tuple[HitRow, ...]:
+    return tuple(hit for hit in hits if hit.state in (HitState.WANTED, HitState.OPEN))
 
 
 def _newest(hits: Sequence[HitRow], surplus: int) -> tuple[HitRow, ...]:
-    """The newest open HITs with no more than `surplus` free seats in all."""
+    """The newest HITs with no more than `surplus` free seats in all."""
     taken_back = []
     for hit in sorted(hits, key=lambda h: (h.created_at, h.id), reverse=True):
-        if hit.state is HitState.OPEN and 0 < hit.free <= surplus:
+        if 0 < seats_of(hit) <= surplus:
             taken_back.append(hit)
-            surplus -= hit.free
+            surplus -= seats_of(hit)
     return tuple(taken_back)
 
 
@@ -85,3 +108,17 @@ def split(seats: int, each: int) -> list[int]:
     """`seats` as the seats of single HITs, `each` at most."""
     whole, rest = divmod(seats, each)
     return [each] * whole + ([rest] if rest else [])
+
+
+def shares(seats: int, each: int, relaunches: Sequence[str]) -> Iterator[tuple[int, str | None]]:
+    """`seats` as the seats of single HITs, `each` at most, with the relaunch that each is for.
+
+    The oldest relaunches come first, two seats each, in HITs of their own: so every relaunch is
+    posted once, however large HITs are.
+    """
+    for relaunch in relaunches:
+        for part in split(min(seats, SEATS_PER_DIALOG), each):
+            yield part, relaunch
+            seats -= part
+    for part in split(seats, each):
+        yield part, None

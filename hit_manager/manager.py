@@ -7,7 +7,7 @@ import logging
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 from dialogs.record import leases
@@ -55,10 +55,16 @@ class HitManager:
         self._config = config
         self._now = now
         self._holder = secrets.token_hex(8)
+        self._ours_until = float("-inf")
         self._affordable: int | None = None
-        self.outbox = Outbox(record, recruiter, config, now=now)
+        self.outbox = Outbox(record, recruiter, config, still=self._still, now=now)
         self.reconciler = Reconciler(
-            record, recruiter, config, affordable=lambda: self._affordable, now=now
+            record,
+            recruiter,
+            config,
+            affordable=lambda: self._affordable,
+            guard=lambda: (leases.held(config.study_id, WORK, self._holder, now()),),
+            now=now,
         )
 
     async def open(self) -> None:
@@ -70,9 +76,15 @@ class HitManager:
         await self._recruiter.open()
 
     async def close(self) -> None:
-        study_id = self._config.study_id
-        await leases.give_back(self._record, study_id, WORK, self._holder)
-        await self._recruiter.close()
+        try:
+            await self.leave()
+        finally:
+            await self._recruiter.close()
+
+    async def leave(self) -> None:
+        """Let another process go on at once."""
+        await leases.give_back(self._record, self._config.study_id, WORK, self._holder)
+        self._ours_until = float("-inf")
 
     async def round(self) -> Round:
         """Reconcile once and pay once, unless another process does.
@@ -83,9 +95,22 @@ class HitManager:
         async with self._lease() as ours:
             if not ours:
                 return Round(ours=False)
-            paid = await self.outbox.once()
-            self._affordable = await self.people_affordable()
-            return Round(True, await self.reconciler.once(), paid)
+            # HITs first: what must come down must not wait for payments.
+            report = await self._reconcile()
+            return Round(True, report, await self.outbox.once())
+
+    async def reconcile(self) -> Report | None:
+        """Reconcile once, without paying; None where another process is at it.
+
+        Raises:
+            RecordError: the database does not answer.
+        """
+        async with self._lease() as ours:
+            return await self._reconcile() if ours else None
+
+    async def _reconcile(self) -> Report:
+        self._affordable = await self.people_affordable()
+        return await self.reconciler.once()
 
     async def pay(self, due: Iterable[PaymentRow]) -> Paid | None:
         """Pay these now; None where another process is at it.
@@ -98,20 +123,34 @@ class HitManager:
 
     @asynccontextmanager
     async def _lease(self) -> AsyncIterator[bool]:
+        if not await self._take_lease():
+            yield False
+            return
+        keeping = asyncio.ensure_future(self._keep_lease())
+        try:
+            yield True
+        finally:
+            keeping.cancel()
+            with suppress(asyncio.CancelledError):
+                await keeping
+
+    async def _take_lease(self) -> bool:
         study_id, now = self._config.study_id, self._now()
         ours = await leases.take(self._record, study_id, WORK, self._holder, now, LEASE_S)
-        keeping = asyncio.ensure_future(self._keep_lease()) if ours else None
-        try:
-            yield ours
-        finally:
-            if keeping is not None:
-                keeping.cancel()
+        self._ours_until = now + LEASE_S if ours else float("-inf")
+        return ours
 
     async def _keep_lease(self) -> None:
-        study_id = self._config.study_id
         while True:
             await asyncio.sleep(LEASE_S / 3)
-            await leases.take(self._record, study_id, WORK, self._holder, self._now(), LEASE_S)
+            try:
+                await self._take_lease()
+            except RecordError as error:
+                log.warning("the lease could not be prolonged: %s", error)
+
+    def _still(self) -> bool:
+        """Whether the lease is ours. A machine that was asleep for long finds that it is not."""
+        return self._now() < self._ours_until
 
     async def people_affordable(self) -> int | None:
         """For how many more people in all the budget suffices, those inside included."""

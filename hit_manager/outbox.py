@@ -9,13 +9,19 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
 from dialogs.record import payments as rows
 from dialogs.record.errors import Conflict
-from dialogs.record.hits import AssignmentRow, assignments_by_id, assignments_seen
+from dialogs.record.hits import (
+    AssignmentRow,
+    assignments_by_id,
+    assignments_seen,
+    hit_by_remote_id,
+)
 from dialogs.record.payments import PaymentRow, StepRow
 from dialogs.record.store import Record
 from dialogs.rules import AssignmentStatus, LedgerState
@@ -30,6 +36,7 @@ from hit_manager.recruiters.base import (
     Recruiter,
     RecruiterError,
     Refused,
+    RemoteAssignment,
     Step,
     Unavailable,
     Unsupported,
@@ -39,6 +46,9 @@ log = logging.getLogger("duologue.payments")
 
 FIRST_RETRY_S: Final = 10.0
 LONGEST_RETRY_S: Final = 3600.0
+AT_ONCE: Final = 200
+"""Payments of one round, at most: HITs must not wait for longer to be looked after."""
+
 REASON: Final = "Thank you for your work in our dialog study."
 
 
@@ -55,7 +65,10 @@ class Paid:
 
 
 class Outbox:
-    """Pays one study's ledger through one recruiter."""
+    """Pays one study's ledger through one recruiter.
+
+    `still()` is asked before each payment: False stops, as somebody else may be at it.
+    """
 
     def __init__(
         self,
@@ -63,8 +76,10 @@ class Outbox:
         recruiter: Recruiter,
         config: HitConfig,
         *,
+        still: Callable[[], bool] = lambda: True,
         now: Callable[[], float] = time.time,
     ) -> None:
+        self._still = still
         self._record = record
         self._recruiter = recruiter
         self._config = config
@@ -78,26 +93,23 @@ class Outbox:
         """
         if not self._recruiter.capabilities.pays:
             return Paid()
-        await self._approve_by_rule()
-        return await self.pay(await self._due((LedgerState.APPROVED, LedgerState.SENDING)))
+        return await self.pay((await self.due())[:AT_ONCE])
 
-    async def _due(self, states: Iterable[LedgerState]) -> list[PaymentRow]:
-        found = await self._record.read(rows.payments_in, self._config.study_id, list(states))
+    async def due(self) -> list[PaymentRow]:
+        """What may go out now: what is approved and handed in, and, if the rules of the study
+        suffice, what is owed and handed in. Oldest first."""
+        states = [LedgerState.APPROVED, LedgerState.SENDING]
+        if self._config.approval is Approval.AUTOMATIC:
+            states.append(LedgerState.OWED)
+        found = await self._record.read(rows.payments_in, self._config.study_id, states)
         now = self._now()
         return [
             p
             for p in found
-            if p.recruiter == self._recruiter.name and (p.retry_at is None or p.retry_at <= now)
+            if p.recruiter == self._recruiter.name
+            and (p.retry_at is None or p.retry_at <= now)
+            and p.status not in (None, AssignmentStatus.TAKEN)
         ]
-
-    async def _approve_by_rule(self) -> None:
-        if self._config.approval is not Approval.AUTOMATIC:
-            return
-        for payment in await self._due((LedgerState.OWED,)):
-            # What is not handed in cannot be paid; until then it is merely owed.
-            if payment.status in (None, AssignmentStatus.TAKEN):
-                continue
-            await self.approve(payment)
 
     async def approve(self, payment: PaymentRow) -> bool:
         """Let a payment go out; False if its state has changed meanwhile."""
@@ -108,37 +120,46 @@ class Outbox:
         return True
 
     async def pay(self, due: Iterable[PaymentRow]) -> Paid:
-        """Pay these, one after the other: money is not sent in parallel."""
-        done = Paid()
+        """Pay these, one after the other: money is not sent in parallel.
+
+        What is owed among them is approved by being named here.
+        """
+        done, budget = Paid(), self._config.budget
         spent = await self.spent()
         for payment in due:
+            if not self._still():
+                break
+            if payment.state is LedgerState.OWED:
+                if not await self.approve(payment):
+                    continue
+                payment = replace(payment, state=LedgerState.APPROVED)
             price = ledger.cost(payment, self._recruiter)
-            fresh = payment.state is LedgerState.APPROVED
-            budget = self._config.budget
+            # What was begun is in what was spent.
+            fresh = payment.state is LedgerState.APPROVED and not await self._steps(payment)
             if fresh and budget is not None and spent + price > budget:
                 problem = f"paying it would go over the budget of {budget}"
                 await self._put_off(payment, problem)
-                done = replace(done, waiting=done.waiting + 1, problems=(*done.problems, problem))
+                done = _counted(done, payment, payment.state, problem)
                 continue
             state, problem = await self._pay(payment)
-            if fresh and state in (LedgerState.SENDING, LedgerState.PAID):
+            if fresh and (state is LedgerState.PAID or await self._steps(payment)):
                 spent += price
             done = _counted(done, payment, state, problem)
         return done
 
     async def spent(self) -> int:
         """What has been or is being paid so far, commission included, in cents."""
-        return await self._cost_of((LedgerState.SENDING, LedgerState.PAID))
+        found = await self._record.read(rows.payments_begun, self._config.study_id)
+        return self._price(found)
 
     async def committed(self) -> int:
         """What has been paid and what is owed so far, commission included, in cents."""
-        return await self._cost_of(list(LedgerState))
+        states = list(LedgerState)
+        return self._price(await self._record.read(rows.payments_in, self._config.study_id, states))
 
-    async def _cost_of(self, states: Collection[LedgerState]) -> int:
-        found = await self._record.read(rows.payments_in, self._config.study_id, states)
-        return sum(
-            ledger.cost(p, self._recruiter) for p in found if p.recruiter == self._recruiter.name
-        )
+    def _price(self, found: Iterable[PaymentRow]) -> int:
+        mine = [p for p in found if p.recruiter == self._recruiter.name]
+        return sum(ledger.cost(payment, self._recruiter) for payment in mine)
 
     # --- One payment -----------------------------------------------------------------------
 
@@ -179,20 +200,31 @@ class Outbox:
         """The payment with what the recruiter says of the assignment at this moment."""
         told = await self._recruiter.assignment(payment.assignment_id)
         seen_hit = payment.hit_id if told.hit_id == payment.remote_hit else f"? {told.hit_id}"
-        await self._remember(payment, told.status, told.worker_id)
+        await self._remember(told)
         return replace(payment, status=told.status, seen_worker=told.worker_id, seen_hit=seen_hit)
 
-    async def _remember(self, payment: PaymentRow, status: AssignmentStatus, worker: str) -> None:
+    async def _remember(self, told: RemoteAssignment) -> None:
         """Keep what was seen, so that the HIT can be cleared away when all is reviewed."""
         study_id = self._config.study_id
-        known = await self._record.read(assignments_by_id, study_id, [payment.assignment_id])
-        row = known.get(payment.assignment_id)
-        if row is not None and row.status is not status:
-            decision = assignments_seen(study_id, [], [replace(row, status=status)])
-            await self._record.writer.commit(decision)
-        elif row is None and payment.hit_id is not None:
-            new = AssignmentRow(payment.assignment_id, payment.hit_id, worker, status, None, None)
-            await self._record.writer.commit(assignments_seen(study_id, [new], []))
+        # Its HIT is that which the recruiter names, whatever the worker's link said.
+        hit = await self._record.read(hit_by_remote_id, study_id, told.hit_id)
+        if hit is None:
+            return
+        row = AssignmentRow(
+            told.id, hit.id, told.worker_id, told.status, told.code, told.submitted_at
+        )
+        known = (await self._record.read(assignments_by_id, study_id, [told.id])).get(told.id)
+        if known is None:
+            await self._record.writer.commit(assignments_seen(study_id, [row], []))
+        elif known != row:
+            await self._record.writer.commit(assignments_seen(study_id, [], [row]))
+
+    async def _remember_approved(self, payment: PaymentRow) -> None:
+        study_id, name = self._config.study_id, payment.assignment_id
+        known = (await self._record.read(assignments_by_id, study_id, [name])).get(name)
+        if known is not None:
+            row = replace(known, status=AssignmentStatus.APPROVED)
+            await self._record.writer.commit(assignments_seen(study_id, [], [row]))
 
     async def _steps(self, payment: PaymentRow) -> list[StepRow]:
         return await self._record.read(rows.steps_of, payment.arrival_id, payment.reason)
@@ -205,7 +237,7 @@ class Outbox:
         match step:
             case Step.APPROVE:
                 await self._recruiter.approve(payment.assignment_id)
-                await self._remember(payment, AssignmentStatus.APPROVED, payment.worker)
+                await self._remember_approved(payment)
             case Step.RETURN:
                 await self._recruiter.request_return(payment.assignment_id, REASON)
             case Step.BONUS:
@@ -241,12 +273,15 @@ class Outbox:
         self, payment: PaymentRow, state: LedgerState, problem: str
     ) -> tuple[LedgerState, str]:
         log.warning("payment %s of arrival %s: %s", payment.reason, payment.arrival_id, problem)
-        await self._record.writer.commit(rows.stopped(payment, state, problem))
+        with suppress(Conflict):
+            await self._record.writer.commit(rows.stopped(payment, state, problem))
         return state, problem
 
     async def _put_off(self, payment: PaymentRow, problem: str) -> None:
         wait_s = min(FIRST_RETRY_S * 2**payment.tries, LONGEST_RETRY_S)
-        await self._record.writer.commit(rows.put_off(payment, problem, self._now() + wait_s))
+        decision = rows.put_off(payment, problem, self._now() + wait_s)
+        with suppress(Conflict):
+            await self._record.writer.commit(decision)
 
 
 class _CannotTell(RecruiterError):

@@ -14,65 +14,112 @@ from typing import Final
 from dialogs.record.errors import Conflict
 from dialogs.record.hits import HitRow, NewHit, hit_becomes, posted, wanted_hits
 from dialogs.record.store import Record
+from dialogs.record.writer import Change, Decision
 from dialogs.rules import HitState
 from hit_manager.config import HitConfig
-from hit_manager.demand import split
+from hit_manager.demand import shares
 from hit_manager.ids import new_hit_id, new_token, posting_key
-from hit_manager.recruiters.base import NotThere, Posting, Recruiter, Refused, Unavailable
+from hit_manager.recruiters.base import (
+    NoFunds,
+    NotThere,
+    Posting,
+    Recruiter,
+    RecruiterError,
+    Refused,
+    RemoteHit,
+)
 
 log = logging.getLogger("duologue.hits")
 
 AT_A_TIME: Final = 4
 """Calls to a recruiter that are under way together; more would be throttled."""
 
-SEATS_PER_DIALOG: Final = 2
-
 
 class Posters:
-    """Posts and expires the HITs of a study through one recruiter."""
+    """Posts and expires the HITs of a study through one recruiter.
+
+    One HIT that the recruiter says no to keeps no other from being expired; `problems` tells.
+    `guard()` is made part of every decision to post more.
+    """
 
     def __init__(
-        self, record: Record, recruiter: Recruiter, config: HitConfig, now: Callable[[], float]
+        self,
+        record: Record,
+        recruiter: Recruiter,
+        config: HitConfig,
+        now: Callable[[], float],
+        guard: Callable[[], tuple[Change, ...]] = tuple,
     ) -> None:
         self._record = record
         self._recruiter = recruiter
         self._config = config
         self._now = now
+        self._guard = guard
+        self._refused = False
+        self.problems: dict[str, None] = {}
+
+    def told(self) -> tuple[str, ...]:
+        """The problems since this was asked last."""
+        problems, self.problems = tuple(self.problems), {}
+        return problems
 
     async def want(self, seats: int, relaunches: Sequence[str]) -> list[str]:
         """Decide on HITs with `seats` seats in all; returns their ids.
 
-        The oldest relaunches that no HIT was posted for are taken along, two seats each.
+        The oldest relaunches that no HIT is there for come first, two seats each.
+
+        Raises:
+            Conflict: the guard does not hold any more; nothing was decided.
         """
-        config, left = self._config, list(relaunches)
-        new, for_this = [], 0
-        for each in split(seats, config.seats):
-            new.append(
-                NewHit(
-                    new_hit_id(),
-                    new_token(),
-                    each,
-                    config.reward,
-                    config.currency,
-                    left[0] if left else None,
-                )
-            )
-            for_this += each
-            while left and for_this >= SEATS_PER_DIALOG:
-                left.pop(0)
-                for_this -= SEATS_PER_DIALOG
-        decision = wanted_hits(config.study_id, self._recruiter.name, new, self._now())
+        config = self._config
+        new = [
+            NewHit(new_hit_id(), new_token(), each, config.reward, config.currency, relaunch)
+            for each, relaunch in shares(seats, config.seats, relaunches)
+        ]
+        decision = wanted_hits(
+            config.study_id, self._recruiter.name, new, self._now(), self._guard()
+        )
         await self._record.writer.commit(decision)
         return [hit.id for hit in new]
 
-    async def post(self, hits: Iterable[HitRow]) -> int:
-        """Post HITs that are wanted; returns how many are up."""
+    async def post(self, hits: Iterable[HitRow]) -> tuple[int, bool]:
+        """Post HITs that are wanted: how many are up, and whether all went well.
+
+        After the first that is refused or not answered no more are tried: what holds for one
+        mostly holds for all, and each refused one needs a person.
+        """
+        self._refused = False
         results = await _few_at_a_time(self._post, hits)
-        return sum(results)
+        return sum(results), not self._refused
 
     async def _post(self, hit: HitRow) -> bool:
-        config, now = self._config, self._now()
-        posting = Posting(
+        if self._refused:
+            return False
+        try:
+            remote = await self._recruiter.post(self._posting(hit))
+        except RecruiterError as error:
+            self._refused = True
+            self.problems[f"a HIT could not be posted: {error}"] = None
+            if isinstance(error, Refused) and not isinstance(error, NoFunds):
+                log.error("HIT %s was refused: %s", hit.id, error)
+                decision = hit_becomes(hit.id, HitState.FAILED, str(error))
+                await self._record.writer.commit(decision)
+            else:
+                log.warning("HIT %s is posted later: %s", hit.id, error)
+            return False
+        try:
+            await self._record.writer.commit(self._is_up(hit, remote))
+        except Conflict:
+            log.info("HIT %s was posted by somebody else meanwhile", hit.id)
+        return True
+
+    def _is_up(self, hit: HitRow, remote: RemoteHit) -> Decision:
+        now = self._now()
+        return posted(hit.id, remote.id, remote.free, now, now + self._config.lifetime_s)
+
+    def _posting(self, hit: HitRow) -> Posting:
+        config = self._config
+        return Posting(
             key=posting_key(config.study_id, hit),
             url=f"{config.url}/work?hit={hit.token}",
             title=config.title,
@@ -85,22 +132,6 @@ class Posters:
             assignment_duration_s=config.assignment_duration_s,
             auto_approval_s=config.auto_approval_s,
         )
-        try:
-            remote = await self._recruiter.post(posting)
-        except Refused as error:
-            log.error("HIT %s was refused: %s", hit.id, error)
-            decision = hit_becomes(hit.id, HitState.FAILED, str(error))
-            await self._record.writer.commit(decision)
-            return False
-        except Unavailable as error:
-            log.warning("HIT %s is posted later: %s", hit.id, error)
-            return False
-        decision = posted(hit.id, remote.id, remote.free, now, now + config.lifetime_s)
-        try:
-            await self._record.writer.commit(decision)
-        except Conflict:
-            log.info("HIT %s was posted by somebody else meanwhile", hit.id)
-        return True
 
     async def expire(self, hits: Iterable[HitRow]) -> int:
         """Let nobody new take these HITs; returns how many are down."""
@@ -108,15 +139,21 @@ class Posters:
         return sum(results)
 
     async def _expire(self, hit: HitRow) -> bool:
-        if hit.remote_id is not None:
-            try:
-                await self._recruiter.expire(hit.remote_id)
-            except NotThere:
-                log.info("HIT %s is gone over there already", hit.id)
-            except (Refused, Unavailable) as error:
-                log.warning("HIT %s is not expired yet: %s", hit.id, error)
-                return False
+        if hit.remote_id is not None and not await self.take_down(hit.remote_id):
+            return False
         await self._record.writer.commit(hit_becomes(hit.id, HitState.CLOSED))
+        return True
+
+    async def take_down(self, remote_id: str) -> bool:
+        """Expire what stands over there; whether nobody new can take it any more."""
+        try:
+            await self._recruiter.expire(remote_id)
+        except NotThere:
+            log.info("HIT %s is gone over there already", remote_id)
+        except RecruiterError as error:
+            log.warning("HIT %s is not expired yet: %s", remote_id, error)
+            self.problems[f"a HIT could not be expired: {error}"] = None
+            return False
         return True
 
     async def dispose(self, hits: Iterable[HitRow]) -> int:
@@ -129,8 +166,8 @@ class Posters:
             try:
                 await self._recruiter.dispose(hit.remote_id)
             except NotThere:
-                pass
-            except (Refused, Unavailable) as error:
+                log.info("HIT %s is gone over there already", hit.id)
+            except RecruiterError as error:
                 log.info("HIT %s stays for now: %s", hit.id, error)
                 return False
         await self._record.writer.commit(hit_becomes(hit.id, HitState.DONE))
@@ -140,10 +177,15 @@ class Posters:
 async def _few_at_a_time(
     work: Callable[[HitRow], Awaitable[bool]], hits: Iterable[HitRow]
 ) -> list[bool]:
+    """The results of `work`. Returns, or fails, when nothing of it goes on any more."""
     slots = asyncio.Semaphore(AT_A_TIME)
 
     async def one(hit: HitRow) -> bool:
         async with slots:
             return await work(hit)
 
-    return await asyncio.gather(*(one(hit) for hit in hits))
+    results = await asyncio.gather(*(one(hit) for hit in hits), return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return [bool(result) for result in results]

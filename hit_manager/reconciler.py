@@ -6,6 +6,7 @@ killed at any moment and run again, and one process at a time holds its lease.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable
@@ -14,14 +15,23 @@ from typing import Final
 
 from dialogs.record import hits as rows
 from dialogs.record import queries
+from dialogs.record.errors import Conflict
 from dialogs.record.hits import AssignmentRow, HitRow
 from dialogs.record.store import Record
+from dialogs.record.supply import supply, unposted_relaunches
+from dialogs.record.writer import Change
 from dialogs.rules import AssignmentStatus, HitState, StudyStatus
 from hit_manager.config import HitConfig
 from hit_manager.demand import Demand, demand
 from hit_manager.ids import hit_of_key
 from hit_manager.posting import Posters
-from hit_manager.recruiters.base import HitStatus, Recruiter, RecruiterError, RemoteHit
+from hit_manager.recruiters.base import (
+    HitStatus,
+    NotThere,
+    Recruiter,
+    RecruiterError,
+    RemoteHit,
+)
 
 log = logging.getLogger("duologue.hits")
 
@@ -30,6 +40,13 @@ FINAL: Final = frozenset(
 )
 THOROUGH: Final = 20
 """Every so many rounds all assignments of HITs that are not done are looked at."""
+
+LATE_S: Final = 900.0
+"""For how long a HIT that was posted may be missing in the recruiter's list."""
+
+FIRST_PAUSE_S: Final = 60.0
+LONGEST_PAUSE_S: Final = 3600.0
+"""After a HIT was refused, for how long no more are tried: ever longer, between these."""
 
 LIVE: Final = (HitState.WANTED, HitState.OPEN, HitState.CLOSED)
 
@@ -51,7 +68,8 @@ class Report:
 class Reconciler:
     """Reconciles one study with one recruiter.
 
-    `affordable()` says for how many people the budget still suffices, None for any number.
+    `affordable()` says for how many people the budget still suffices, None for any number;
+    `guard()` is what must hold when more is decided to be posted.
     """
 
     def __init__(
@@ -61,6 +79,7 @@ class Reconciler:
         config: HitConfig,
         *,
         affordable: Callable[[], int | None] = lambda: None,
+        guard: Callable[[], tuple[Change, ...]] = tuple,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._record = record
@@ -69,7 +88,9 @@ class Reconciler:
         self._affordable = affordable
         self._now = now
         self._rounds = 0
-        self._posters = Posters(record, recruiter, config, now)
+        self._refusals = 0
+        self._pause_until = 0.0
+        self._posters = Posters(record, recruiter, config, now, guard)
 
     async def once(self) -> Report:
         """One round. A recruiter that does not answer ends it; the next round goes on.
@@ -80,43 +101,82 @@ class Reconciler:
         if not self._recruiter.capabilities.posts:
             return Report()
         try:
+            looked_at = self._now()
             remote = await self._recruiter.hits()
+            await self._adopt(remote)
             known = await self._live_hits()
             strays = await self._expire_strays(remote, known)
             await self._look(remote, known)
-            plan, report = await self._plan()
+            await self._drop_outdated()
+            plan, report = await self._plan(looked_at)
             expired = await self._posters.expire(plan.expire)
-            if plan.seats:
-                waiting = await self._record.read(rows.unposted_relaunches, self._config.study_id)
-                await self._posters.want(plan.seats, waiting)
-            posted = await self._posters.post(
-                hit for hit in await self._live_hits() if hit.state is HitState.WANTED
-            )
+            posted, why = await self._post(plan)
             disposed = await self._clear_away()
         except RecruiterError as error:
             log.warning("the recruiter %s: %s", self._recruiter.name, error)
-            return Report(problems=(str(error),))
-        return Report(report.wanted, report.have, posted, expired, strays, disposed, plan.why, ())
+            return Report(problems=(*self._posters.told(), str(error)))
+        return Report(
+            report.wanted, report.have, posted, expired, strays, disposed, why, self._posters.told()
+        )
+
+    async def _post(self, plan: Demand) -> tuple[int, str]:
+        """Post what is wanted; how many HITs are up, and what holds back more."""
+        if self._now() < self._pause_until:
+            return 0, "the recruiter refused a HIT; more are tried a little later"
+        if plan.seats:
+            waiting = await self._record.read(unposted_relaunches, self._config.study_id)
+            await self._posters.want(plan.seats, waiting)
+        wanted = [hit for hit in await self._live_hits() if hit.state is HitState.WANTED]
+        posted, well = await self._posters.post(wanted)
+        if well:
+            self._refusals = 0
+        else:
+            pause_s = min(FIRST_PAUSE_S * 2**self._refusals, LONGEST_PAUSE_S)
+            self._refusals, self._pause_until = self._refusals + 1, self._now() + pause_s
+        return posted, plan.why
 
     async def _live_hits(self) -> list[HitRow]:
         return await self._record.read(rows.hits_in, self._config.study_id, LIVE)
 
     # --- Looking ---------------------------------------------------------------------------
 
+    async def _adopt(self, remote: Iterable[RemoteHit]) -> None:
+        """Know again what was posted by somebody who died before the answer was stored.
+
+        The recruiter would tell by the key, but some remember keys for a day only.
+        """
+        unplaced = await self._record.read(rows.unplaced_hits, self._config.study_id)
+        if not unplaced:
+            return
+        ours = {hit.id: hit for hit in unplaced}
+        for there in remote:
+            hit = ours.get(hit_of_key(self._config.study_id, there.key) or "")
+            if hit is None or there.status is HitStatus.GONE:
+                continue
+            now = self._now()
+            until = now + self._config.lifetime_s
+            decision = rows.found(hit.id, there.id, there.free, now, until)
+            try:
+                await self._record.writer.commit(decision)
+            except Conflict:
+                log.info("HIT %s was found by somebody else meanwhile", hit.id)
+
     async def _expire_strays(self, remote: Iterable[RemoteHit], known: Iterable[HitRow]) -> int:
-        """Take down what an earlier life of this study left standing over there."""
-        ours = {hit.id for hit in known if hit.state is not HitState.CLOSED}
+        """Take down what an earlier life of this study left standing over there, and what stands
+        there twice."""
+        ours = {hit.id: hit.remote_id for hit in known if hit.state is not HitState.CLOSED}
         strays = [
             hit
             for hit in remote
             if hit.status is HitStatus.OPEN
             and (mine := hit_of_key(self._config.study_id, hit.key)) is not None
-            and mine not in ours
+            and (mine not in ours or ours[mine] not in (None, hit.id))
         ]
+        down = 0
         for hit in strays:
             log.warning("HIT %s stands over there and is not wanted here: expired", hit.id)
-            await self._recruiter.expire(hit.id)
-        return len(strays)
+            down += await self._posters.take_down(hit.id)
+        return down
 
     async def _look(self, remote: Iterable[RemoteHit], known: Iterable[HitRow]) -> None:
         """Take in what the recruiter says; it is right where we differ."""
@@ -126,59 +186,72 @@ class Reconciler:
         there = {hit.id: hit for hit in remote}
         seen: dict[str, tuple[int, int]] = {}
         changed: list[HitRow] = []
+        over: list[HitRow] = []
         for hit in known:
             if hit.remote_id is None or hit.state is HitState.WANTED:
                 continue
             now_is = there.get(hit.remote_id)
+            if now_is is None and self._now() - (hit.posted_at or 0.0) < LATE_S:
+                continue  # Lists over there may be late.
             counts = (now_is.free, now_is.pending) if now_is is not None else (0, 0)
             if counts != (hit.free, hit.pending):
                 seen[hit.id] = counts
             if counts != (hit.free, hit.pending) or thorough:
                 changed.append(hit)
-            over = now_is is None or now_is.status is not HitStatus.OPEN
-            if over and hit.state is HitState.OPEN:
-                await self._record.writer.commit(rows.hit_becomes(hit.id, HitState.CLOSED))
+            up = now_is is not None and now_is.status is HitStatus.OPEN
+            if not up and hit.state is HitState.OPEN:
+                over.append(hit)
+        commit = self._record.writer.commit
+        await asyncio.gather(*(commit(rows.hit_becomes(h.id, HitState.CLOSED)) for h in over))
         # In this order: a count that was taken in says that the assignments were, too.
         await self._look_at_assignments(changed)
         if seen:
             await self._record.writer.commit(rows.hits_seen(self._config.study_id, seen))
 
     async def _look_at_assignments(self, hits: Iterable[HitRow]) -> None:
-        hits = list(hits)
         study_id = self._config.study_id
-        known = await self._record.read(rows.assignments_of, study_id, [h.id for h in hits])
-        new: list[AssignmentRow] = []
-        changed: list[AssignmentRow] = []
+        told: dict[str, AssignmentRow] = {}
         for hit in hits:
             assert hit.remote_id is not None, "a HIT that was posted has its id"
-            for told in await self._recruiter.assignments(hit.remote_id):
-                row = AssignmentRow(
-                    told.id, hit.id, told.worker_id, told.status, told.code, told.submitted_at
+            try:
+                found = await self._recruiter.assignments(hit.remote_id)
+            except NotThere:
+                log.info("HIT %s is gone over there", hit.id)
+                continue
+            for each in found:
+                told[each.id] = AssignmentRow(
+                    each.id, hit.id, each.worker_id, each.status, each.code, each.submitted_at
                 )
-                if told.id not in known:
-                    new.append(row)
-                elif known[told.id] != row:
-                    changed.append(row)
+        # By their ids: whatever was thought before, an assignment belongs to one HIT.
+        known = await self._record.read(rows.assignments_by_id, study_id, list(told))
+        new = [row for row in told.values() if row.id not in known]
+        changed = [row for row in told.values() if row.id in known and known[row.id] != row]
         if new or changed:
             decision = rows.assignments_seen(study_id, new, changed)
             await self._record.writer.commit(decision)
 
+    async def _drop_outdated(self) -> None:
+        """Forget HITs that were decided on and not posted when the study paid something else."""
+        now = (self._config.reward, self._config.currency)
+        wanted = await self._record.read(rows.hits_in, self._config.study_id, (HitState.WANTED,))
+        await self._posters.expire(h for h in wanted if (h.reward, h.currency) != now)
+
     # --- Planning --------------------------------------------------------------------------
 
-    async def _plan(self) -> tuple[Demand, Report]:
+    async def _plan(self, looked_at: float) -> tuple[Demand, Report]:
         study_id = self._config.study_id
         study = await self._record.read(queries.study, study_id)
-        supply = await self._record.read(rows.supply, study_id)
+        people = await self._record.read(supply, study_id, looked_at)
         live = await self._record.read(rows.hits_in, study_id, (HitState.WANTED, HitState.OPEN))
         plan = demand(
             self._config,
-            supply,
+            people,
             live,
             running=study is not None and study.status is StudyStatus.OPEN,
             affordable=self._affordable(),
             now=self._now(),
         )
-        return plan, Report(wanted=supply.wanted, have=supply.have)
+        return plan, Report(wanted=people.wanted, have=people.have)
 
     async def _clear_away(self) -> int:
         """Dispose of closed HITs in which nothing is left to be done."""

@@ -12,12 +12,16 @@ from urllib.parse import parse_qs, urlsplit
 from xml.sax.saxutils import escape
 
 from aiohttp import ClientResponse, ClientSession, CookieJar, web
+from defusedxml import ElementTree
+from sqlalchemy import insert
 
-from hit_manager.marketplace import hit_types, hits, workers
+from hit_manager.marketplace import assignments, hit_types, hits, workers
+from hit_manager.marketplace.answers import NAMESPACE
 from hit_manager.marketplace.clock import MovableClock
 from hit_manager.marketplace.core import Marketplace
 from hit_manager.marketplace.requirements import Requirement
 from hit_manager.marketplace.server import serve_marketplace
+from hit_manager.marketplace.tables import bonuses
 
 EXTERNAL = (
     '<ExternalQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/'
@@ -188,3 +192,56 @@ async def task_site(page: str) -> AsyncIterator[str]:
         yield f"http://localhost:{runner.addresses[0][1]}"
     finally:
         await runner.cleanup()
+
+
+# --- Looking -------------------------------------------------------------------------------
+
+
+async def stored(market: Market, assignment_id: str) -> assignments.Assignment:
+    found = await market.market.read(lambda c, _: assignments.find(c, assignment_id))
+    assert found is not None
+    return found
+
+
+def answers(document: str | None) -> dict[str, str]:
+    """What a QuestionFormAnswers document says."""
+    root = ElementTree.fromstring((document or "").encode())
+    assert root.tag == f"{{{NAMESPACE}}}QuestionFormAnswers"
+    return {
+        each.findtext(f"{{{NAMESPACE}}}QuestionIdentifier") or "": each.findtext(
+            f"{{{NAMESPACE}}}FreeText"
+        )
+        or ""
+        for each in root
+    }
+
+
+def titles(person: Person) -> list[str]:
+    return re.findall(r'<h2 id="t-\w+"><a [^>]*>([^<]+)</a>', person.last)
+
+
+async def ids_by_title(market: Market) -> dict[str, str]:
+    found = await market.market.read(hits.load)
+    return {hit.type.title: hit.id for hit in found}
+
+
+async def give_bonus(
+    market: Market, assignment_id: str, worker_id: str, amount: int, reason: str
+) -> None:
+    row = await stored(market, assignment_id)
+
+    def put(connection: Any, now: float) -> None:
+        connection.execute(
+            insert(bonuses).values(
+                requester_id=market.requester_id,
+                hit_id=row.hit_id,
+                assignment_id=assignment_id,
+                worker_id=worker_id,
+                amount=amount,
+                fee=1,
+                reason=reason,
+                granted_at=now,
+            )
+        )
+
+    await market.market.write(put)

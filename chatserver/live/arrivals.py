@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from chatserver.config import StudyConfig
-from chatserver.doors import Door, NotAdmitted, Visitor
+from chatserver.doors import Door, NotAdmitted, Visitor, WrongAnswers
 from chatserver.live.deadlines import ArrivalDeadline, Deadlines, Due
 from chatserver.tokens import Tokens, new_id
 from chatserver.wire import ArrivalRequest, ErrorCode
@@ -128,16 +128,9 @@ class Arrivals:
 
     def _check_answers(self, given: list[int]) -> None:
         right = [check.answer for check in self._study.check]
-        wrong = [
-            str(n + 1) for n, answer in enumerate(right) if n >= len(given) or given[n] != answer
-        ]
+        wrong = [n + 1 for n, answer in enumerate(right) if n >= len(given) or given[n] != answer]
         if wrong:
-            raise NotAdmitted(
-                422,
-                ErrorCode.BAD_REQUEST,
-                f"Not quite: please look at question {' and '.join(wrong)} again. "
-                "The instructions have the answer.",
-            )
+            raise WrongAnswers(wrong)
 
     async def _create(
         self, request: ArrivalRequest, worker: str | None, visitor: Visitor, address: str

@@ -190,11 +190,14 @@ class Screens:
         submit = self._door.submit(row, release)
         # Where assignments are handed in, another dialog is another assignment.
         another = submit is None and self._may_come_again(release)
-        released = released_out(self._study, row, release, submit=submit, another=another)
-        dialog, seq = None, 0
+        dialog, why, seq = None, None, 0
         # Who stayed to the end may read the whole conversation, its last message included.
         if row.dialog_id is not None and release.release is not Release.LEFT:
             dialog, seq = await self._dialog_out(row, row.dialog_id)
+        elif row.dialog_id is not None:
+            seat = (await self._dialogs.read(row.dialog_id)).seat_of(row.id)
+            why = seat.lost if seat is not None else None
+        released = released_out(self._study, row, release, submit=submit, another=another, why=why)
         return State(
             stage=Stage.RELEASED, seq=seq, now=self._now(), dialog=dialog, released=released
         )

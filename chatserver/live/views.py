@@ -18,7 +18,7 @@ from chatserver.wire import (
 )
 from dialogs.limits import MAX_CHARACTERS
 from dialogs.record.queries import ArrivalRow, ItemRow, ReleaseRow
-from dialogs.rules import Protocol, Role, Sight
+from dialogs.rules import Protocol, Role, SeatEnd, Sight
 from dialogs.state import DialogState
 
 
@@ -128,6 +128,7 @@ def released_out(
     *,
     submit: Submit | None,
     another: bool,
+    why: SeatEnd | None,
 ) -> Released:
     """How it ended, and the code that proves it."""
     return Released(
@@ -139,4 +140,5 @@ def released_out(
         submit=submit,
         feedback_sent=row.feedback_sent,
         another=another,
+        why=why,
     )

@@ -9,29 +9,21 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, case, func, select
+from sqlalchemy import Connection, select
 
 from dialogs.record.bulk import RowUpdate
 from dialogs.record.queries import chunks
+from dialogs.record.supply import chains as chains
+from dialogs.record.supply import supply as supply
 from dialogs.record.tables import (
-    TAKES_PLACE,
-    arrivals,
     assignments,
-    dialogs,
     hits,
-    items,
-    relaunches,
-    seats,
     workers,
 )
 from dialogs.record.writer import Change, Decision
 from dialogs.rules import (
-    ArrivalStatus,
     AssignmentStatus,
     HitState,
-    Outcome,
-    Phase,
-    SeatStatus,
 )
 
 
@@ -67,109 +59,6 @@ class AssignmentRow:
     status: AssignmentStatus
     code: str | None
     submitted_at: float | None
-
-
-# --- What is wanted and what is there ------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Supply:
-    """How many people a study still needs, and how many are on their way.
-
-    `missing` places have no complete dialog yet; `inside` arrivals are at work and not left
-    alone; `open_seats` of open HITs wait for somebody; `coming` have taken a HIT and not opened
-    our page yet; `in_lobby` wait for a partner.
-    """
-
-    missing: int
-    inside: int
-    open_seats: int
-    coming: int
-    in_lobby: int
-
-    @property
-    def wanted(self) -> int:
-        """People: two for each place without a complete dialog."""
-        return 2 * self.missing
-
-    @property
-    def have(self) -> int:
-        return self.inside + self.open_seats + self.coming
-
-
-_IN_SOLO: Final = (
-    select(seats.c.arrival_id)
-    .join(dialogs, dialogs.c.id == seats.c.dialog_id)
-    .where(
-        dialogs.c.study_id == bindparam("study"),
-        dialogs.c.phase == Phase.SOLO.value,
-        seats.c.status == SeatStatus.LIVE.value,
-    )
-)
-_SUBMITTED: Final = tuple(
-    status.value for status in AssignmentStatus if status is not AssignmentStatus.TAKEN
-)
-
-
-def supply(connection: Connection, study_id: str) -> Supply:
-    """How many people are needed and how many are there; a few queries, whatever the size."""
-
-    def count(query: Any, **more: Any) -> int:
-        return int(connection.execute(query, {"study": study_id, **more}).scalar_one() or 0)
-
-    mine: Any = bindparam("study")
-    wanted = count(select(func.sum(items.c.wanted)).where(items.c.study_id == mine))
-    complete = count(
-        select(func.count())
-        .select_from(dialogs)
-        .where(dialogs.c.study_id == mine, TAKES_PLACE, dialogs.c.outcome == Outcome.COMPLETE.value)
-    )
-    unreleased = arrivals.c.status != ArrivalStatus.RELEASED.value
-    inside = count(
-        select(func.count())
-        .select_from(arrivals)
-        .where(arrivals.c.study_id == mine, unreleased, arrivals.c.id.not_in(_IN_SOLO))
-    )
-    in_lobby = count(
-        select(func.count())
-        .select_from(arrivals)
-        .where(arrivals.c.study_id == mine, arrivals.c.status == ArrivalStatus.WAITING.value)
-    )
-    free = case((hits.c.state == HitState.WANTED.value, hits.c.seats), else_=hits.c.free)
-    open_seats = count(
-        select(func.sum(free)).where(
-            hits.c.study_id == mine,
-            hits.c.state.in_([HitState.WANTED.value, HitState.OPEN.value]),
-        )
-    )
-    # Who has come to us holds a seat over there until it is handed in.
-    here = (
-        select(arrivals.c.hit_id, func.count().label("n"))
-        .select_from(
-            arrivals.outerjoin(
-                assignments,
-                (assignments.c.study_id == arrivals.c.study_id)
-                & (assignments.c.id == arrivals.c.assignment_id),
-            )
-        )
-        .where(
-            arrivals.c.study_id == mine,
-            arrivals.c.hit_id.is_not(None),
-            assignments.c.status.is_(None) | assignments.c.status.not_in(_SUBMITTED),
-        )
-        .group_by(arrivals.c.hit_id)
-        .subquery()
-    )
-    unseen = hits.c.pending - func.coalesce(here.c.n, 0)
-    coming = count(
-        select(func.sum(case((unseen > 0, unseen), else_=0)))
-        .select_from(hits.outerjoin(here, here.c.hit_id == hits.c.id))
-        .where(
-            hits.c.study_id == mine,
-            hits.c.state.in_([HitState.OPEN.value, HitState.CLOSED.value]),
-        )
-    )
-    return Supply(wanted - complete, inside, open_seats, coming, in_lobby)
 
 
 # --- Reading -------------------------------------------------------------------------------
@@ -219,6 +108,29 @@ def hit_by_remote_id(connection: Connection, study_id: str, remote_id: str) -> H
     return None if row is None else _hit(row)
 
 
+def unplaced_hits(connection: Connection, study_id: str) -> list[HitRow]:
+    """HITs of which we know no name over there: perhaps they were never posted, perhaps whoever
+    posted them died before the answer was stored."""
+    query = select(hits).where(
+        hits.c.study_id == study_id,
+        hits.c.remote_id.is_(None),
+        hits.c.state != HitState.FAILED.value,
+    )
+    return [_hit(row) for row in connection.execute(query.order_by(hits.c.created_at, hits.c.id))]
+
+
+def hits_by_remote_id(
+    connection: Connection, study_id: str, remote_ids: Collection[str]
+) -> dict[str, HitRow]:
+    """HITs by what the recruiter calls them."""
+    found: dict[str, HitRow] = {}
+    for chunk in chunks(remote_ids):
+        query = select(hits).where(hits.c.study_id == study_id, hits.c.remote_id.in_(chunk))
+        for row in connection.execute(query):
+            found[row.remote_id] = _hit(row)
+    return found
+
+
 def hits_by_id(connection: Connection, ids: Collection[str]) -> dict[str, HitRow]:
     found: dict[str, HitRow] = {}
     for chunk in chunks(ids):
@@ -260,56 +172,6 @@ def assignments_by_id(
     return found
 
 
-def unposted_relaunches(connection: Connection, study_id: str) -> list[str]:
-    """The dialogs whose relaunch no HIT has been posted for, oldest first."""
-    posted = select(hits.c.relaunch_of).where(
-        hits.c.study_id == bindparam("study"), hits.c.relaunch_of.is_not(None)
-    )
-    query = (
-        select(relaunches.c.dialog_id)
-        .join(dialogs, dialogs.c.id == relaunches.c.dialog_id)
-        .where(dialogs.c.study_id == bindparam("study"), relaunches.c.dialog_id.not_in(posted))
-        .order_by(relaunches.c.at, relaunches.c.dialog_id)
-    )
-    return list(connection.execute(query, {"study": study_id}).scalars())
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """One item's way to its dialogs: each dialog, how it ended, and the HITs of its relaunch."""
-
-    image_id: str
-    wanted: int
-    complete: int
-    dialogs: tuple[tuple[str, str, tuple[str, ...]], ...]
-
-
-def chains(connection: Connection, study_id: str) -> list[Chain]:
-    """Item → dialogs → relaunches, in the order of the items."""
-    posted: dict[str, list[str]] = {}
-    query = select(hits.c.relaunch_of, hits.c.id).where(
-        hits.c.study_id == study_id, hits.c.relaunch_of.is_not(None)
-    )
-    for row in connection.execute(query.order_by(hits.c.created_at)):
-        posted.setdefault(row.relaunch_of, []).append(row.id)
-    held: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {}
-    complete: dict[str, int] = {}
-    found = connection.execute(
-        select(dialogs).where(dialogs.c.study_id == study_id).order_by(dialogs.c.opened_at)
-    )
-    for row in found:
-        how = row.outcome or row.phase
-        held.setdefault(row.item_id, []).append((row.id, how, tuple(posted.get(row.id, ()))))
-        complete[row.item_id] = complete.get(row.item_id, 0) + (how == Outcome.COMPLETE.value)
-    wanted = connection.execute(
-        select(items).where(items.c.study_id == study_id).order_by(items.c.position)
-    )
-    return [
-        Chain(row.image_id, row.wanted, complete.get(row.id, 0), tuple(held.get(row.id, ())))
-        for row in wanted
-    ]
-
-
 def workers_seen(connection: Connection, study_id: str, recruiter: str) -> set[str]:
     """The recruiter's ids of the people who have come to this study."""
     query = select(workers.c.external_id).where(
@@ -324,6 +186,25 @@ _POSTED: Final = RowUpdate(
     lambda p: (
         hits.update()
         .where(hits.c.id == p["hit"], hits.c.state == HitState.WANTED.value)
+        .values(
+            state=HitState.OPEN.value,
+            remote_id=p["remote"],
+            posted_at=p["now"],
+            expires_at=p["until"],
+            free=p["open"],
+            problem=None,
+        )
+    ),
+    hit=hits.c.id,
+    remote=hits.c.remote_id,
+    now=hits.c.posted_at,
+    until=hits.c.expires_at,
+    open=hits.c.free,
+)
+_FOUND: Final = RowUpdate(
+    lambda p: (
+        hits.update()
+        .where(hits.c.id == p["hit"], hits.c.remote_id.is_(None))
         .values(
             state=HitState.OPEN.value,
             remote_id=p["remote"],
@@ -364,7 +245,13 @@ _TOLD: Final = RowUpdate(
     lambda p: (
         assignments.update()
         .where(assignments.c.study_id == p["study"], assignments.c.id == p["assignment"])
-        .values(status=p["now_is"], code=p["handed"], submitted_at=p["when"], worker=p["who"])
+        .values(
+            hit_id=p["where"],
+            status=p["now_is"],
+            code=p["handed"],
+            submitted_at=p["when"],
+            worker=p["who"],
+        )
     ),
     study=assignments.c.study_id,
     assignment=assignments.c.id,
@@ -372,6 +259,7 @@ _TOLD: Final = RowUpdate(
     handed=assignments.c.code,
     when=assignments.c.submitted_at,
     who=assignments.c.worker,
+    where=assignments.c.hit_id,
 )
 
 
@@ -387,8 +275,14 @@ class NewHit:
     relaunch_of: str | None = None
 
 
-def wanted_hits(study_id: str, recruiter: str, new: Iterable[NewHit], now: float) -> Decision:
-    """These HITs are to be posted."""
+def wanted_hits(
+    study_id: str,
+    recruiter: str,
+    new: Iterable[NewHit],
+    now: float,
+    guard: tuple[Change, ...] = (),
+) -> Decision:
+    """These HITs are to be posted; conflicts if `guard` does not hold any more."""
     rows = [
         {
             "id": hit.id,
@@ -404,13 +298,19 @@ def wanted_hits(study_id: str, recruiter: str, new: Iterable[NewHit], now: float
         }
         for hit in new
     ]
-    return Decision(study_id, tuple((hits, row) for row in rows))
+    return Decision(study_id, tuple((hits, row) for row in rows), guard)
 
 
 def posted(hit_id: str, remote_id: str, free: int, now: float, expires_at: float) -> Decision:
     """The recruiter has it; conflicts if it was not wanted any more."""
     params = {"hit": hit_id, "remote": remote_id, "now": now, "until": expires_at, "open": free}
     return Decision(hit_id, (), (Change(_POSTED, params),))
+
+
+def found(hit_id: str, remote_id: str, free: int, now: float, expires_at: float) -> Decision:
+    """It stands over there, though nobody told us that it was posted; conflicts if we know it."""
+    params = {"hit": hit_id, "remote": remote_id, "now": now, "until": expires_at, "open": free}
+    return Decision(hit_id, (), (Change(_FOUND, params),))
 
 
 def hit_becomes(hit_id: str, state: HitState, problem: str | None = None) -> Decision:
@@ -458,6 +358,7 @@ def assignments_seen(
                 "handed": each.code,
                 "when": each.submitted_at,
                 "who": each.worker,
+                "where": each.hit_id,
             },
         )
         for each in changed

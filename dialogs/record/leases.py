@@ -43,6 +43,29 @@ _GIVE_BACK: Final = RowUpdate(
 )
 
 
+_STILL: Final = RowUpdate(
+    lambda p: (
+        leases.update()
+        .where(
+            leases.c.study_id == p["study"],
+            leases.c.work == p["what"],
+            leases.c.holder == p["who"],
+            leases.c.until >= p["now"],
+        )
+        .values(holder=leases.c.holder)
+    ),
+    study=leases.c.study_id,
+    what=leases.c.work,
+    who=leases.c.holder,
+    now=leases.c.until,
+)
+
+
+def held(study_id: str, work: str, holder: str, now: float) -> Change:
+    """Part of a decision that only the lease's holder may make."""
+    return Change(_STILL, {"study": study_id, "what": work, "who": holder, "now": now})
+
+
 async def take(record: Record, study_id: str, work: str, holder: str, now: float, s: float) -> bool:
     """Take or prolong a lease of `s` seconds; False while somebody else holds it."""
     params = {"study": study_id, "what": work, "who": holder, "now": now, "end": now + s}

@@ -139,6 +139,22 @@ def payments_in(
     return [_payment(row) for row in connection.execute(query)]
 
 
+def payments_begun(connection: Connection, study_id: str) -> list[PaymentRow]:
+    """The study's payments of which something has gone out, or may have: those being sent or
+    paid, and those for which a call was begun before they got stuck."""
+    begun = (
+        select(payment_steps.c.step)
+        .where(
+            payment_steps.c.arrival_id == ledger.c.arrival_id,
+            payment_steps.c.reason == ledger.c.reason,
+        )
+        .exists()
+    )
+    out = ledger.c.state.in_([LedgerState.SENDING.value, LedgerState.PAID.value])
+    query = _PAYMENTS.where(arrivals.c.study_id == study_id, out | begun)
+    return [_payment(row) for row in connection.execute(query)]
+
+
 def payments_of(connection: Connection, arrival_ids: Collection[str]) -> list[PaymentRow]:
     """All payments of these arrivals."""
     found: list[PaymentRow] = []
@@ -226,11 +242,16 @@ _PAID: Final = RowUpdate(
 _TRIED: Final = RowUpdate(
     lambda p: (
         ledger.update()
-        .where(ledger.c.arrival_id == p["arrival"], ledger.c.reason == p["why"])
+        .where(
+            ledger.c.arrival_id == p["arrival"],
+            ledger.c.reason == p["why"],
+            ledger.c.state == p["before"],
+        )
         .values(tries=ledger.c.tries + 1, retry_at=p["again"], problem=p["what"])
     ),
     arrival=ledger.c.arrival_id,
     why=ledger.c.reason,
+    before=ledger.c.state,
     again=ledger.c.retry_at,
     what=ledger.c.problem,
 )
@@ -287,8 +308,9 @@ def stopped(payment: PaymentRow, state: LedgerState, problem: str) -> Decision:
 
 
 def put_off(payment: PaymentRow, problem: str, retry_at: float) -> Decision:
-    """A call brought nothing; it is made again from `retry_at` on."""
-    params = _named(payment, again=retry_at, what=problem)
+    """A call brought nothing; it is made again from `retry_at` on. Conflicts if the payment's
+    state has changed meanwhile."""
+    params = _named(payment, before=payment.state.value, again=retry_at, what=problem)
     return Decision(payment.arrival_id, (), (Change(_TRIED, params),))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from sqlalchemy import Connection, func, select
 
@@ -16,12 +17,29 @@ from dialogs.record.tables import (
     ledger,
     releases,
 )
+from dialogs.rules import LedgerState
+
+_URGENCY: Final = [
+    state.value
+    for state in (
+        LedgerState.FAILED,
+        LedgerState.HELD,
+        LedgerState.OWED,
+        LedgerState.APPROVED,
+        LedgerState.SENDING,
+        LedgerState.PAID,
+    )
+]
+
+
+_NOTHING: Final[tuple[int, str | None]] = (0, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """One arrival that ended. `messages` are those of its dialog; `state` is its payment's,
-    `status` what the recruiter says of its assignment."""
+    """One arrival that ended. `messages` are those of its dialog; `state` is that of its payment,
+    of several the one that needs a person most; `status` is what the recruiter says of its
+    assignment."""
 
     arrival_id: str
     assignment_id: str
@@ -48,29 +66,25 @@ def reviewed(connection: Connection, study_id: str) -> list[Reviewed]:
         .tuples()
         .all()
     )
-    owed = (
-        select(
-            ledger.c.arrival_id,
-            func.sum(ledger.c.cents).label("cents"),
-            func.min(ledger.c.state).label("state"),
-        )
-        .group_by(ledger.c.arrival_id)
-        .subquery()
-    )
+    owed: dict[str, tuple[int, str]] = {}
+    for row in connection.execute(
+        select(ledger.c.arrival_id, ledger.c.cents, ledger.c.state)
+        .join(arrivals, arrivals.c.id == ledger.c.arrival_id)
+        .where(arrivals.c.study_id == study_id)
+    ):
+        cents, state = owed.get(row.arrival_id, (0, row.state))
+        owed[row.arrival_id] = (cents + row.cents, min(state, row.state, key=_URGENCY.index))
     query = (
         select(
             releases,
             arrivals.c.assignment_id,
             dialogs.c.outcome,
             items.c.image_id,
-            owed.c.cents,
-            owed.c.state,
             assignments.c.status,
         )
         .join(arrivals, arrivals.c.id == releases.c.arrival_id)
         .outerjoin(dialogs, dialogs.c.id == releases.c.dialog_id)
         .outerjoin(items, items.c.id == dialogs.c.item_id)
-        .outerjoin(owed, owed.c.arrival_id == releases.c.arrival_id)
         .outerjoin(
             assignments,
             (assignments.c.study_id == arrivals.c.study_id)
@@ -89,8 +103,7 @@ def reviewed(connection: Connection, study_id: str) -> list[Reviewed]:
             row.image_id,
             row.outcome,
             said.get(row.dialog_id, 0),
-            int(row.cents or 0),
-            row.state,
+            *owed.get(row.arrival_id, _NOTHING),
             row.status,
         )
         for row in connection.execute(query)

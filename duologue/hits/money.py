@@ -20,6 +20,7 @@ from duologue.console import AS_JSON, run, show
 from duologue.hits.desk import DRY_RUN, YES, Desk, desk, needs, sure
 from duologue.money import to_cents
 from duologue.problems import BadInput
+from duologue.words import count
 from hit_manager import ledger
 
 ARRIVALS = click.argument("arrivals", nargs=-1, metavar="[ARRIVAL]...")
@@ -57,7 +58,8 @@ def _told(at: Desk, found: Sequence[PaymentRow]) -> tuple[dict[str, Any], str]:
         "currency": at.config.currency,
         "arrivals": [p.arrival_id for p in found],
     }
-    text = f"{len(found)} payments, {at.money(cents)}, and {at.money(price - cents)} commission"
+    payments = count(len(found), "payment")
+    text = f"{payments}, {at.money(cents)}, and {at.money(price - cents)} commission"
     return values, text
 
 
@@ -140,8 +142,8 @@ def pay(
             if paid is None:
                 raise BadInput(["another process pays already; it goes on by itself"])
             text = (
-                f"{paid.payments} payments sent, {at.money(paid.cents)}; {paid.waiting} wait, "
-                f"{paid.held} are held, {paid.failed} failed"
+                f"{count(paid.payments, 'payment')} sent, {at.money(paid.cents)}; "
+                f"{paid.waiting} waiting, {paid.held} held, {paid.failed} failed"
             )
             return asdict(paid), "\n".join((text, *paid.problems))
 

@@ -13,6 +13,7 @@ from duologue.console import AS_JSON, run, show
 from duologue.hits.desk import Desk, desk, needs
 from duologue.hits.money import ARRIVALS, STUDY_OPTION
 from duologue.problems import BadInput
+from duologue.words import count
 
 
 async def _workers_of(at: Desk, arrivals: Sequence[str]) -> list[str]:
@@ -48,7 +49,7 @@ def message(arrivals: tuple[str, ...], study: Path, subject: str, text: str, as_
 
     values = run(work())
     why = "".join(f"\nnot reached: {reason}" for reason in values["failed"])
-    show(as_json, values, f"{values['sent']} messages sent{why}")
+    show(as_json, values, f"{count(values['sent'], 'message')} sent{why}")
 
 
 @click.command()
@@ -71,7 +72,11 @@ def block(arrivals: tuple[str, ...], study: Path, reason: str, as_json: bool) ->
             return len(people)
 
     number = run(work())
-    show(as_json, {"blocked": number}, f"{number} workers see no HITs of yours any more")
+    show(
+        as_json,
+        {"blocked": number},
+        f"{count(number, 'worker sees', 'workers see')} no HITs of yours any more",
+    )
 
 
 @click.command()
@@ -93,4 +98,8 @@ def unblock(arrivals: tuple[str, ...], study: Path, as_json: bool) -> None:
             return len(people)
 
     number = run(work())
-    show(as_json, {"unblocked": number}, f"{number} workers see your HITs again")
+    show(
+        as_json,
+        {"unblocked": number},
+        f"{count(number, 'worker sees', 'workers see')} your HITs again",
+    )

@@ -16,6 +16,7 @@ from dialogs.rules import HitState, LedgerState, StudyStatus
 from duologue.console import AS_JSON, STUDY, run, show
 from duologue.hits.desk import DRY_RUN, YES, Desk, desk, needs, sure
 from duologue.problems import BadInput
+from duologue.words import count
 from hit_manager.csvfiles import write_csv
 from hit_manager.demand import Demand, demand
 from hit_manager.ledger import price_of_a_person
@@ -62,8 +63,8 @@ def _plan_text(at: Desk, values: dict[str, Any]) -> str:
     lines = [
         f"dialogs missing   {values['missing']}",
         f"people wanted     {values['wanted']}, on their way {values['have']}",
-        f"to be posted      {values['seats']} seats",
-        f"to be expired     {values['expire']} HITs",
+        f"to be posted      {count(values['seats'], 'seat')}",
+        f"to be expired     {count(values['expire'], 'HIT')}",
         f"cost at most      {at.money(values['cost_cents'])}: {at.money(values['each_cents'])} a "
         "person, commission included",
         f"money over there  {at.money(balance) if balance is not None else 'not known'}",
@@ -128,7 +129,7 @@ def _reconcile(study: Path, *, yes: bool, dry_run: bool, as_json: bool) -> None:
             if not as_json:
                 click.echo(_plan_text(at, values))
             if values["seats"]:
-                sure(f"Post {values['seats']} seats?", yes=yes, as_json=as_json)
+                sure(f"Post {count(values['seats'], 'seat')}?", yes=yes, as_json=as_json)
             done = await at.manager.round()
             if not done.ours:
                 raise BadInput(
@@ -136,8 +137,9 @@ def _reconcile(study: Path, *, yes: bool, dry_run: bool, as_json: bool) -> None:
                 )
             report = {**asdict(done.report), "paid": asdict(done.paid)}
             text = (
-                f"{done.report.posted} HITs posted, {done.report.expired} expired, "
-                f"{done.report.strays} strays taken down, {done.paid.payments} payments sent"
+                f"{count(done.report.posted, 'HIT')} posted, {done.report.expired} expired, "
+                f"{count(done.report.strays, 'stray')} taken down, "
+                f"{count(done.paid.payments, 'payment')} sent"
             )
             return report, text
 
@@ -200,7 +202,9 @@ def _status_text(at: Desk, values: dict[str, Any]) -> str:
         f"HITs             {hits}",
     ]
     for state, total in values["ledger"].items():
-        lines.append(f"{state:<16} {total['payments']} payments, {at.money(total['cents'])}")
+        lines.append(
+            f"{state:<16} {count(total['payments'], 'payment')}, {at.money(total['cents'])}"
+        )
     for problem in values["problems"]:
         where = problem.get("arrival") or problem.get("hit")
         lines.append(f"needs a person   {where}: {problem['problem']}")
@@ -238,7 +242,7 @@ def extend(hours: float, study: Path, as_json: bool) -> None:
             return longer
 
     longer = run(work())
-    show(as_json, {"extended": longer}, f"{longer} HITs can be found for {hours:g} hours")
+    show(as_json, {"extended": longer}, f"{count(longer, 'HIT')} can be found for {hours:g} hours")
 
 
 @click.command()
@@ -262,7 +266,7 @@ def expire(study: Path, as_json: bool) -> None:
 
     down, still = run(work())
     note = "; the study is open, so what is missing is posted again" if still else ""
-    show(as_json, {"expired": down}, f"{down} HITs are taken down{note}")
+    show(as_json, {"expired": down}, f"{count(down, 'HIT')} taken down{note}")
 
 
 @click.command()
@@ -290,7 +294,7 @@ def cost(study: Path, as_json: bool) -> None:
             limit = at.money(budget) if budget is not None else "none"
             text = (
                 f"spent   {at.money(spent)}\nowed    {at.money(committed - spent)}\n"
-                f"rest    {at.money(rest)} for {supply.missing} dialogs\nbudget  {limit}"
+                f"rest    {at.money(rest)} for {count(supply.missing, 'dialog')}\nbudget  {limit}"
             )
             return values, text
 

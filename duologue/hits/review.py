@@ -13,6 +13,7 @@ from dialogs.rules import LedgerState
 from duologue.console import AS_JSON, STUDY, run, show
 from duologue.hits.desk import DRY_RUN, YES, Desk, desk, needs, sure
 from duologue.problems import BadInput
+from duologue.words import count
 from hit_manager.csvfiles import CsvError, read_csv, write_csv
 from hit_manager.review import Decided, Verdict, decisions, table
 
@@ -49,7 +50,7 @@ def review(
             found = await at.record.read(reviewed, at.study_id)
         with file.open("w", encoding="utf-8-sig", newline="") as target:
             number = write_csv(table(found), target) - 1
-        return {"arrivals": number, "csv": str(file)}, f"{file}: {number} arrivals"
+        return {"arrivals": number, "csv": str(file)}, f"{file}: {count(number, 'arrival')}"
 
     async def read(file: Path) -> tuple[dict[str, Any], str]:
         try:

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Coroutine
+from collections import Counter
+from collections.abc import Coroutine, Mapping
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import click
 import orjson
 
+from chatserver.wire import ErrorCode
 from duologue.problems import BadInput
 from duologue.simulate.corpus import BadCorpus, Corpus
+from duologue.simulate.log import Entry
 from duologue.simulate.mix import ALL_NORMAL, BadMix, Kind, Mix
 from duologue.simulate.pace import Pace
 from duologue.simulate.plan import Plan
+from duologue.simulate.reach import reach
 from duologue.simulate.run import Progress, simulate
 from duologue.simulate.summary import Summary
+from duologue.words import count
 
 
 @click.command("simulate")
@@ -102,18 +108,39 @@ def command(
         raise BadInput([f"--corpus: {error}"]) from None
     if logs is not None:
         logs.mkdir(parents=True, exist_ok=True)
-    summary = _run(simulate(urls, plan, progress_line()))
+    summary = _run(_simulate(urls, plan))
     text = orjson.dumps(summary.to_json()).decode() if as_json else "\n".join(summary.lines())
     click.echo(text)
-    if summary.turned_away and not summary.dialogs:
-        click.echo(
-            "duologue: the server took nobody; is the study open, and does --check hold the "
-            "right answers to its questions?",
-            err=True,
-        )
+    for line in turned_away_lines(summary):
+        click.echo(f"duologue: {line}", err=True)
+    if summary.violations or summary.unfinished or (summary.turned_away and not summary.dialogs):
         sys.exit(1)
-    if summary.violations or summary.unfinished:
-        sys.exit(1)
+
+
+async def _simulate(urls: tuple[str, ...], plan: Plan) -> Summary:
+    await reach(urls)
+    return await simulate(urls, plan, progress_line())
+
+
+_WHAT_TO_DO: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        ErrorCode.STUDY_PAUSED: "`duologue resume` lets the study take new people",
+        ErrorCode.WRONG_ANSWERS: "name the right answers with --check, counted from 0",
+        ErrorCode.CAP_REACHED: "dialogs_per_worker in the study file says how often a person may",
+    }
+)
+
+
+def turned_away_lines(summary: Summary) -> list[str]:
+    """Why the server did not take people: a line for each reason, with its own words."""
+    told = Counter(
+        (line["code"], line["error"]) for log in summary.logs for line in log.of(Entry.TURNED_AWAY)
+    )
+    lines = []
+    for (code, error), number in told.most_common():
+        reason = f"turned away {count(number, 'worker')}: {error.rstrip('.') or code}"
+        lines.append(f"{reason}; {todo}" if (todo := _WHAT_TO_DO.get(code)) else reason)
+    return lines
 
 
 def _check_url(url: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from duologue.simulate.log import Entry, Line, WorkerLog
+from duologue.words import count
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,8 @@ class Summary:
         dialogs = ", ".join(f"{n} {name}" for name, n in self.dialogs.items()) or "none"
         releases = ", ".join(f"{n} {name}" for name, n in self.releases.items()) or "none"
         lines = [
-            f"workers     {self.workers} in {self.arrivals} arrivals, {self.vanished} vanished",
+            f"workers     {self.workers} in {count(self.arrivals, 'arrival')}, "
+            f"{self.vanished} vanished",
             f"dialogs     {dialogs}",
             f"messages    {self.messages} acknowledged, {self.refused} refused, "
             f"{self.resent} sent again",
@@ -85,7 +87,9 @@ class Summary:
                 shown = ", ".join(f"{n} {name}" for name, n in what.items())
                 lines.append(f"{title:11} {shown}")
         if self.unfinished:
-            lines.append(f"unfinished  {self.unfinished} workers were given up")
+            lines.append(
+                f"unfinished  {count(self.unfinished, 'worker was', 'workers were')} given up"
+            )
         lines += [f"VIOLATION   {what}" for what in self.violations]
         return lines
 

@@ -62,6 +62,7 @@ class Assignment:
     auto_approve_at: float | None
     approved_at: float | None
     rejected_at: float | None
+    due_at: float | None
     ended_at: float | None
     answer: str | None
     feedback: str | None
@@ -134,6 +135,7 @@ def accept(connection: Connection, now: float, worker_id: str, hit_id: str) -> A
             status=AssignmentStatus.ACCEPTED,
             accepted_at=now,
             deadline_at=now + hit.type.duration_s,
+            due_at=now + hit.type.duration_s,
         )
     )
     emit(connection, now, Event.ASSIGNMENT_ACCEPTED, hit_id, assignment_id)
@@ -191,6 +193,7 @@ def submit(connection: Connection, now: float, assignment_id: str, answer: str) 
         status=AssignmentStatus.SUBMITTED,
         submitted_at=now,
         auto_approve_at=now + hit.type.auto_approval_s,
+        due_at=now + hit.type.auto_approval_s,
         answer=answer,
     )
     emit(connection, now, Event.ASSIGNMENT_SUBMITTED, hit.id, assignment_id)
@@ -245,6 +248,7 @@ def reject(
         assignment_id,
         status=AssignmentStatus.REJECTED,
         rejected_at=now,
+        due_at=None,
         feedback=feedback,
     )
     emit(connection, now, Event.ASSIGNMENT_REJECTED, hit.id, assignment_id)
@@ -254,53 +258,31 @@ def reject(
 def due(connection: Connection, now: float) -> bool:
     """Whether time has changed anything that is not settled."""
     return any(
-        connection.execute(select(literal(1)).select_from(table).where(*where).limit(1)).first()
-        for table, where in _due(now)
+        connection.execute(select(literal(1)).where(table.c.due_at <= now).limit(1)).first()
+        for table in (hits_table, assignments)
     )
 
 
 def settle(connection: Connection, now: float, limit: int | None = None) -> None:
-    """Do what time has done, of each kind at most `limit`.
+    """Do what time has done, of HITs and of assignments at most `limit` each.
 
     All is dated when it became due, not when it was noticed.
     """
-    (_, expired), (_, abandoned), (_, approved) = _due(now)
-    for hit_id, at in connection.execute(
-        select(hits_table.c.id, hits_table.c.expires_at)
-        .where(*expired)
-        .order_by(hits_table.c.expires_at)
+    expired = connection.execute(
+        select(hits_table.c.id, hits_table.c.due_at)
+        .where(hits_table.c.due_at <= now)
+        .order_by(hits_table.c.due_at)
         .limit(limit)
-    ).all():
+    ).all()
+    for hit_id, at in expired:
         hits.note_expiry(connection, now, hit_id, at=at)
-    by_deadline = (assignments.c.deadline_at, assignments.c.n)
-    for a in load(connection, *abandoned, order_by=by_deadline, limit=limit):
-        _end(connection, now, a, AssignmentStatus.ABANDONED, at=a.deadline_at)
-    by_approval = (assignments.c.auto_approve_at, assignments.c.n)
-    for a in load(connection, *approved, order_by=by_approval, limit=limit):
-        _approve(connection, now, a, None, at=a.auto_approve_at or now)
-
-
-def _due(now: float) -> tuple[tuple[Any, tuple[ColumnElement[bool], ...]], ...]:
-    return (
-        (
-            hits_table,
-            (
-                hits_table.c.status.in_([s for s in HitStatus if s is not HitStatus.DISPOSED]),
-                hits_table.c.expires_at <= now,
-                hits_table.c.expired.is_(False),
-            ),
-        ),
-        (
-            assignments,
-            # Without this, PostgreSQL would have no use for the partial index.
-            (assignments.c.status == _ACCEPTED, assignments.c.deadline_at <= now),
-        ),
-        (assignments, (assignments.c.status == _SUBMITTED, assignments.c.auto_approve_at <= now)),
-    )
-
-
-_ACCEPTED: Final = AssignmentStatus.ACCEPTED
-_SUBMITTED: Final = AssignmentStatus.SUBMITTED
+    by_time = (assignments.c.due_at, assignments.c.n)
+    for a in load(connection, assignments.c.due_at <= now, order_by=by_time, limit=limit):
+        at = now if a.due_at is None else a.due_at
+        if a.status is AssignmentStatus.SUBMITTED:
+            _approve(connection, now, a, None, at=at)
+        else:
+            _end(connection, now, a, AssignmentStatus.ABANDONED, at=at)
 
 
 def _approve(
@@ -315,6 +297,7 @@ def _approve(
         status=AssignmentStatus.APPROVED,
         approved_at=at,
         rejected_at=None,
+        due_at=None,
         paid=hit.type.reward,
         fee=hit.fee,
         **values,
@@ -331,7 +314,7 @@ def _end(
     *,
     at: float,
 ) -> Assignment:
-    _set(connection, assignment.id, status=status, ended_at=at)
+    _set(connection, assignment.id, status=status, ended_at=at, due_at=None)
     returned = status is AssignmentStatus.RETURNED
     event = Event.ASSIGNMENT_RETURNED if returned else Event.ASSIGNMENT_ABANDONED
     emit(connection, at, event, assignment.hit_id, assignment.id)

@@ -121,7 +121,7 @@ def create(
             max_assignments=max_assignments,
             created_at=now,
             expires_at=now + lifetime_s,
-            expired=False,
+            due_at=now + lifetime_s,
             status=HitStatus.ASSIGNABLE,
             held=0,
         )
@@ -239,7 +239,7 @@ def refresh(connection: Connection, now: float, hit_id: str, *, at: float | None
 
 def note_expiry(connection: Connection, now: float, hit_id: str, *, at: float) -> Hit:
     """What follows when a HIT's time is over: it is said, and free slots hold money no longer."""
-    connection.execute(update(hits).where(hits.c.id == hit_id).values(expired=True))
+    connection.execute(update(hits).where(hits.c.id == hit_id).values(due_at=None))
     emit(connection, at, Event.HIT_EXPIRED, hit_id)
     return refresh(connection, now, hit_id, at=at)
 
@@ -272,7 +272,7 @@ def set_expiry(
             f"range from {LEAST_EXTENSION_S} to {MOST_EXTENSION_S}."
         )
     connection.execute(
-        update(hits).where(hits.c.id == hit_id).values(expires_at=expire_at, expired=False)
+        update(hits).where(hits.c.id == hit_id).values(expires_at=expire_at, due_at=expire_at)
     )
     emit(connection, now, Event.HIT_EXTENDED, hit_id)
     return refresh(connection, now, hit_id)
@@ -349,7 +349,9 @@ def delete(connection: Connection, now: float, requester_id: str, hit_id: str) -
             f"This HIT is currently in the state '{hit.status}' and {hit.counts.submitted} of its "
             "assignments are neither approved nor rejected."
         )
-    connection.execute(update(hits).where(hits.c.id == hit_id).values(status=HitStatus.DISPOSED))
+    connection.execute(
+        update(hits).where(hits.c.id == hit_id).values(status=HitStatus.DISPOSED, due_at=None)
+    )
     emit(connection, now, Event.HIT_DISPOSED, hit_id)
     refresh(connection, now, hit_id)
 

@@ -36,6 +36,8 @@ class Store:
 
     def __init__(self, url: str, clock: Clock) -> None:
         self.engine: Engine = open_engine(url, readers=READERS)
+        # Parameters are names and ids of people, and errors are logged.
+        self.engine.hide_parameters = True
         self._clock = clock
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="market-writer")
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="market-reader")
@@ -113,7 +115,7 @@ class Store:
                 self._lock(connection)
                 return change(connection, self._clock.now(), *args, **kwargs)
         except (DBAPIError, TimeoutError) as error:
-            raise Unavailable(str(getattr(error, "orig", None) or error)) from error
+            raise _unavailable(error) from None
 
     def _read(
         self,
@@ -126,7 +128,7 @@ class Store:
             with self._reading() as connection, connection.begin():
                 return query(connection, self._clock.now(), *args, **kwargs)
         except (DBAPIError, TimeoutError) as error:
-            raise Unavailable(str(getattr(error, "orig", None) or error)) from error
+            raise _unavailable(error) from None
 
     def _reading(self) -> Connection:
         """A connection whose transactions see one state of the database, from their first
@@ -139,6 +141,11 @@ class Store:
     def _lock(self, connection: Connection) -> None:
         if connection.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+
+
+def _unavailable(error: SQLAlchemyError) -> Unavailable:
+    # The first line only: what follows may name a worker.
+    return Unavailable(str(getattr(error, "orig", None) or error).partition("\n")[0])
 
 
 def _prepare(connection: Connection, now: float) -> bytes:

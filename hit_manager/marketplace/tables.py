@@ -130,20 +130,21 @@ hits: Final = Table(
     metadata,
     _n(),
     Column("id", Text, nullable=False, unique=True),
-    Column("requester_id", Text, ForeignKey("requesters.id"), nullable=False, index=True),
+    Column("requester_id", Text, ForeignKey("requesters.id"), nullable=False),
     Column("type_id", Text, ForeignKey("hit_types.id"), nullable=False, index=True),
     Column("question", Text, nullable=False),
     Column("annotation", Text),
     Column("max_assignments", Integer, nullable=False),
     Column("created_at", Double, nullable=False),
     Column("expires_at", Double, nullable=False),
-    # That the expiry was noticed; unset again when the HIT is extended.
-    Column("expired", Boolean, nullable=False),
+    # `expires_at` until it was noticed.
+    Column("due_at", Double, index=True),
     Column("status", Text, nullable=False),
     # What of the requester's `on_hold` is for this HIT.
     Column("held", BigInteger, nullable=False),
     CheckConstraint("held >= 0", name="held"),
     Index(None, "status", "expires_at"),
+    Index(None, "requester_id", "status"),
 )
 
 assignments: Final = Table(
@@ -161,6 +162,8 @@ assignments: Final = Table(
     Column("auto_approve_at", Double),
     Column("approved_at", Double),
     Column("rejected_at", Double),
+    # When time does something with it: the deadline, then the automatic approval, then never.
+    Column("due_at", Double, index=True),
     # When it was returned or abandoned.
     Column("ended_at", Double),
     # A QuestionFormAnswers document.
@@ -170,18 +173,6 @@ assignments: Final = Table(
     Column("paid", Integer, nullable=False, server_default="0"),
     Column("fee", Integer, nullable=False, server_default="0"),
     Index(None, "hit_id", "status"),
-    Index(
-        "ix_assignments_deadline",
-        "deadline_at",
-        postgresql_where=text("status = 'Accepted'"),
-        sqlite_where=text("status = 'Accepted'"),
-    ),
-    Index(
-        "ix_assignments_auto_approval",
-        "auto_approve_at",
-        postgresql_where=text("status = 'Submitted'"),
-        sqlite_where=text("status = 'Submitted'"),
-    ),
     # Nobody holds a HIT twice, nor does it again; who gave it back may take it once more.
     Index(
         "uq_assignments_holding",

@@ -15,20 +15,33 @@ from sqlalchemy import ColumnElement, Connection, Row, exists, func, select
 from hit_manager.marketplace import hits as rules
 from hit_manager.marketplace.assignments import is_blocked
 from hit_manager.marketplace.errors import NoSuchHit
+from hit_manager.marketplace.qualification_requests import load_requests
+from hit_manager.marketplace.qualification_types import load_types
 from hit_manager.marketplace.qualifications import holdings
 from hit_manager.marketplace.requirements import (
+    SYSTEM_TYPES,
+    Comparator,
     Holdings,
     Requirement,
     allowed,
     load_requirements,
     meets,
 )
-from hit_manager.marketplace.states import HOLDING, Action, AssignmentStatus, HitStatus
+from hit_manager.marketplace.states import (
+    HOLDING,
+    Action,
+    AssignmentStatus,
+    HitStatus,
+    RequestStatus,
+    TypeStatus,
+)
 from hit_manager.marketplace.tables import (
     assignments,
     blocks,
     hit_types,
     hits,
+    qualification_requests,
+    qualification_types,
     requesters,
 )
 from hit_manager.marketplace.wording import describe
@@ -68,10 +81,13 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """One requirement in words, and whether the worker meets it."""
+    """One requirement in words, and whether the worker meets it. `ask` is the id of the
+    qualification type where asking for it may help, `asked` that this was done."""
 
     text: str
     met: bool
+    ask: str | None = None
+    asked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,17 +256,32 @@ def hit_for(connection: Connection, now: float, worker_id: str, hit_id: str) -> 
         expires_at=hit.expires_at,
         available=available,
         question=hit.question,
-        needs=_needs(connection, needs, has),
+        needs=tuple(_need(connection, worker_id, each, has) for each in needs),
         may_preview=allowed(needs, has, Action.PREVIEW),
         refusal=refusal,
         held=mine.id if mine is not None and mine.status == AssignmentStatus.ACCEPTED else None,
     )
 
 
-def _needs(
-    connection: Connection, requirements: Iterable[Requirement], has: Holdings
-) -> tuple[Need, ...]:
-    return tuple(Need(describe(connection, each), meets(each, has)) for each in requirements)
+def _need(connection: Connection, worker_id: str, requirement: Requirement, has: Holdings) -> Need:
+    text, met = describe(connection, requirement), meets(requirement, has)
+    type_id, unwanted = requirement.type_id, requirement.comparator is Comparator.DOES_NOT_EXIST
+    if met or unwanted or type_id in has.values or type_id in SYSTEM_TYPES:
+        return Need(text, met)
+    # A test is a form of a kind that is not shown here.
+    found = load_types(
+        connection,
+        qualification_types.c.id == type_id,
+        qualification_types.c.status == TypeStatus.ACTIVE,
+        qualification_types.c.test.is_(None),
+    )
+    pending = load_requests(
+        connection,
+        qualification_requests.c.type_id == type_id,
+        qualification_requests.c.worker_id == worker_id,
+        qualification_requests.c.status == RequestStatus.PENDING,
+    )
+    return Need(text, met, type_id if found and not pending else None, bool(pending))
 
 
 def _requester(connection: Connection, requester_id: str) -> str:

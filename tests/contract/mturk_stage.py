@@ -21,7 +21,7 @@ from hit_manager.marketplace.errors import (
 )
 from hit_manager.marketplace.faults import Fault, Faults
 from hit_manager.marketplace.money import balance
-from hit_manager.marketplace.pages.task import NOT_AVAILABLE, read_question, show
+from hit_manager.marketplace.pages.task import NOT_AVAILABLE, show
 from hit_manager.marketplace.server import MarketplaceServer, serve_marketplace
 from hit_manager.marketplace.states import AssignmentStatus as Here
 from hit_manager.marketplace.tables import assignments as assignments_table
@@ -131,7 +131,7 @@ class MturkStage(Stage):
         """What the page in the frame is opened with."""
         hit = await self.market.read(hits.get, hit_id)
         task = show(
-            read_question(hit.question),
+            hit.question,
             self.market.public_url,
             hit_id,
             assignment_id=assignment_id,

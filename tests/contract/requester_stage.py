@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -194,7 +195,7 @@ class Market:
             headers.pop(name, None)
             if value is not None:
                 headers[name] = value
-        data = body if sent_body is None else sent_body
+        data = io.BytesIO(body if sent_body is None else sent_body)
         async with (
             aiohttp.ClientSession() as session,
             session.post(self.url + path, data=data, headers=headers) as response,

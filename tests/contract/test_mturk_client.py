@@ -17,7 +17,7 @@ from aiohttp import web
 from hit_manager.recruiters.backoff import Patience, Pause
 from hit_manager.recruiters.base import Bonus, NotThere, Refused, Unavailable, Unsure
 from hit_manager.recruiters.mturk import Mturk, MturkConfig
-from hit_manager.recruiters.mturk.errors import RefusedKeys
+from hit_manager.recruiters.mturk.errors import NeedsPerson
 
 BONUS = Bonus("pay-1", "3ASSIGNMENT", "3HIT", "A1WORKER", 50, "USD", "Thank you!")
 
@@ -225,9 +225,22 @@ async def test_wrong_keys_are_told_as_such(server: Answering, mturk: Mturk) -> N
         return server.json({"__type": "InvalidSignatureException", "Message": "Expired"}, 403)
 
     server.answer = refuse
-    with pytest.raises(RefusedKeys, match="check the access key and the machine's clock"):
+    with pytest.raises(NeedsPerson, match="check the access key and the machine's clock"):
         await mturk.open()
-    assert len(server.requests) == 1
+    # At once, and not after pauses; and no payment fails for good by it.
+    with pytest.raises(Unavailable) as refused:
+        await mturk.pay(BONUS)
+    assert not isinstance(refused.value, Unsure)
+    assert len(server.requests) == 2
+
+
+async def test_a_wrong_address_is_told_as_such(server: Answering) -> None:
+    server.url += "/elsewhere"
+    mturk = server.recruiter()
+    with pytest.raises(NeedsPerson, match="check the endpoint"):
+        await mturk.pay(BONUS)
+    assert server.pauses == []
+    await mturk.close()
 
 
 async def test_a_token_that_leads_back_to_its_own_page_does_not_go_round_for_ever(

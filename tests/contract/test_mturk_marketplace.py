@@ -25,7 +25,7 @@ from hit_manager.recruiters.base import (
     Unsure,
 )
 from hit_manager.recruiters.mturk import Mturk, Wanted
-from hit_manager.recruiters.mturk.errors import RefusedKeys
+from hit_manager.recruiters.mturk.errors import NeedsPerson
 from tests.contract.mturk_stage import MturkStage
 from tests.contract.recruiters import NoSeat, Visit
 
@@ -267,7 +267,7 @@ async def test_a_wrong_key_is_told_when_opening(stage: MturkStage) -> None:
     for wrong in (replace(right, access_key="AKIANO"), replace(right, secret_key="another")):
         stage.config = wrong
         recruiter = stage.another()
-        with pytest.raises(RefusedKeys):
+        with pytest.raises(NeedsPerson):
             await recruiter.open()
 
 

@@ -16,6 +16,7 @@ import pytest_asyncio
 from hit_manager.recruiters.base import (
     HitStatus,
     NoFunds,
+    NotYet,
     Refused,
     Unavailable,
     Unsure,
@@ -239,6 +240,31 @@ async def test_a_paused_study_goes_on_when_it_is_extended(stage: ProlificStage) 
     for _ in range(2):
         await stage.prolific.extend(hit.id, 0.0)
     await stage.take(hit.id)
+
+
+@pytest.mark.parametrize(
+    ("status", "then"), [("SCHEDULED", "UNPUBLISHED"), ("UNPUBLISHED", "UNPUBLISHED")]
+)
+async def test_a_study_that_is_not_out_yet_does_not_come_out(
+    stage: ProlificStage, status: str, then: str
+) -> None:
+    hit = await stage.prolific.post(stage.posting("hit-1"))
+    stage.world.studies[hit.id]["status"] = status
+    await stage.prolific.expire(hit.id)
+    assert stage.world.studies[hit.id]["status"] == then
+    await stage.prolific.dispose(hit.id)
+    assert stage.world.studies == {}
+
+
+async def test_a_study_that_is_just_coming_out_is_paused_later(stage: ProlificStage) -> None:
+    hit = await stage.prolific.post(stage.posting("hit-1"))
+    stage.world.studies[hit.id]["status"] = "PUBLISHING"
+    assert (await stage.prolific.post(stage.posting("hit-1"))).status is HitStatus.OPEN
+    with pytest.raises(NotYet):
+        await stage.prolific.expire(hit.id)
+    stage.world.studies[hit.id]["status"] = "A NEW ONE"
+    with pytest.raises(Unavailable, match="A NEW ONE"):
+        await stage.prolific.hit(hit.id)
 
 
 async def test_all_pages_are_read(stage: ProlificStage) -> None:

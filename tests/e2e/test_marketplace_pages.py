@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, FrameLocator, Page, expect
+from playwright.async_api import Browser, FrameLocator, Page, Request, expect
 
 from hit_manager.marketplace import assignments, workers
 from hit_manager.marketplace.requirements import NUMBER_APPROVED, Comparator, Requirement
@@ -143,6 +144,11 @@ async def test_the_first_submit_fails_and_the_second_works(
     await page.wait_for_url("**/worker/work?said=submitted", timeout=WAIT_MS)
 
 
+def note_hint(hinted: list[str], request: Request) -> None:
+    if request.url.endswith("/done"):
+        hinted.append(request.url)
+
+
 async def test_a_task_cannot_lead_the_page_away_nor_speak_for_the_marketplace(
     browser: Browser, market: Market
 ) -> None:
@@ -164,10 +170,17 @@ async def test_a_task_cannot_lead_the_page_away_nor_speak_for_the_marketplace(
             await page.goto(f"{market.url}/worker/hits/{hit_id}")
             await expect(task(page).locator("#out")).to_have_text("kept blind", timeout=WAIT_MS)
             assert page.url == f"{market.url}/worker/hits/{hit_id}"
-        # Where the frame has no origin, its word is taken for a hint, and the server knows better.
-        await page.get_by_test_id("accept").click()
-        await expect(task(page).locator("#out")).to_have_text("kept blind", timeout=WAIT_MS)
-        await expect(page.get_by_test_id("timer")).to_be_visible()
+        # Another site's word is nothing. Where the frame has no origin, it is taken for a hint,
+        # and the server knows better: the page and the work in it stay as they are.
+        for hit_id, hints in ((first, 0), (second, 1)):
+            hinted: list[str] = []
+            page.on("request", partial(note_hint, hinted))
+            await page.goto(f"{market.url}/worker/hits/{hit_id}")
+            await page.get_by_test_id("accept").click()
+            await expect(task(page).locator("#out")).to_have_text("kept blind", timeout=WAIT_MS)
+            await expect(page.get_by_test_id("timer")).to_contain_text("29:", timeout=WAIT_MS)
+            assert "/worker/assignments/" in page.url
+            assert len(hinted) == hints
 
 
 async def test_an_html_question_is_submitted_from_its_frame(

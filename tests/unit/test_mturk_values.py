@@ -11,7 +11,7 @@ from hit_manager.recruiters import base
 from hit_manager.recruiters.mturk import Mturk, MturkConfig, Wanted, money
 from hit_manager.recruiters.mturk.errors import (
     AlreadyDone,
-    RefusedKeys,
+    NeedsPerson,
     Throttled,
     WrongState,
     from_answer,
@@ -264,9 +264,9 @@ T = "AWS.MechanicalTurk."
         (answer(turk=f"{T}InvalidMaximumAssignmentsIncrease"), base.Refused),
         (answer("ParameterValidationError"), base.Refused),
         (answer("ValidationException"), base.Refused),
-        (answer("404", status=404), base.Refused),
-        (answer("InvalidSignatureException", status=403), RefusedKeys),
-        (answer("UnrecognizedClientException"), RefusedKeys),
+        (answer("404", status=404), NeedsPerson),
+        (answer("InvalidSignatureException", status=403), NeedsPerson),
+        (answer("UnrecognizedClientException"), NeedsPerson),
         (answer("ThrottlingException"), Throttled),
         (answer("429", status=429), Throttled),
         (answer("ServiceFault", status=500), base.Unsure),

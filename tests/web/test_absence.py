@@ -26,10 +26,11 @@ def ready_for_long(live: Live) -> None:
         server.service.health._ready_since = -1e9
 
 
-async def ended(person: Person, release: str, cents: int) -> None:
+async def ended(person: Person, release: str, cents: int, why: str | None = None) -> None:
     await person.shows("released")
     assert person.released["release"] == release
     assert person.released["cents"] == cents
+    assert person.released["why"] == why
     assert len(person.released["code"]) == 14
 
 
@@ -44,7 +45,7 @@ async def test_who_is_left_finishes_alone_and_is_paid_in_full(
     await live_each.converse(asker, teller, 4)
     leaving, staying = (asker, teller) if leaver is Role.QUESTIONER else (teller, asker)
     await leaving.do("leave", {"reason": "the door bell"})
-    await ended(leaving, "left", 0)
+    await ended(leaving, "left", 0, "leave")
     await staying.until(lambda: staying.phase == "solo")
     assert staying.partner["left"]
     assert not staying.dialog["may_pair_again"]
@@ -59,7 +60,7 @@ async def test_who_is_left_finishes_alone_and_is_paid_in_full(
     # The leaver's own return changes nothing.
     await leaving.drop()
     await leaving.until(lambda: leaving.connected and leaving.connections == 2)
-    await ended(leaving, "left", 0)
+    await ended(leaving, "left", 0, "leave")
 
 
 async def test_outcome_and_release_are_separate_things(live_each: Live) -> None:
@@ -97,7 +98,7 @@ async def test_only_complete_dialogs_count(live_each: Live) -> None:
     await teller.do("leave")
     # The questioner has sent ten: the dialog ends at once, paid in full.
     await ended(asker, "finished_alone", 150)
-    await ended(teller, "left", 0)
+    await ended(teller, "left", 0, "leave")
     (row,) = await live_each.rows_of("dialogs")
     assert row.outcome == "solo"
     assert len(await live_each.rows_of("relaunches")) == 1
@@ -137,7 +138,7 @@ async def test_leaving_alone_ends_the_dialog(live_each: Live) -> None:
     await teller.until(lambda: teller.phase == "solo")
     await live_each.alone(teller, 3)
     await teller.do("leave")
-    await ended(teller, "left", 0)
+    await ended(teller, "left", 0, "leave")
     (row,) = await live_each.rows_of("dialogs")
     assert row.outcome == "abandoned"
     assert len(await live_each.rows_of("relaunches")) == 1
@@ -196,7 +197,7 @@ async def test_after_grace_the_seat_is_lost_and_a_late_return_changes_nothing(
     await asker.until(lambda: asker.phase == "solo")
     assert asker.dialog["may_pair_again"]
     await teller.come_back()
-    await ended(teller, "left", 0)
+    await ended(teller, "left", 0, "grace")
     (held,) = await live_each.dialogs()
     assert [e.kind for e in held.events] == ["opened", "away", "seat_lost"]
 
@@ -267,7 +268,7 @@ async def test_both_gone_ends_the_dialog(live_each: Live) -> None:
     await eventually(over)
     for person in (asker, teller):
         await person.come_back()
-        await ended(person, "left", 0)
+        await ended(person, "left", 0, "grace")
     # The place is free for others.
     await live_each.pair(*await live_each.people(2))
 
@@ -276,7 +277,7 @@ async def test_the_survivor_who_goes_too_loses_the_seat_by_silence(live: Live) -
     asker, teller = await live.two(rules={"grace_s": 0.5, "turn_limit_s": 1.0}, **QUICK)
     await asker.do("leave")
     await teller.until(lambda: teller.phase == "solo")
-    await ended(teller, "left", 0)
+    await ended(teller, "left", 0, "turn")
     (lost, last) = await live.happened("seat_lost")
     assert (lost.why, last.why) == ("leave", "turn")
 
@@ -286,7 +287,7 @@ async def test_the_survivor_who_goes_too_loses_the_seat_by_silence(live: Live) -
 
 async def test_who_does_not_write_in_the_turns_time_loses_the_seat(live_each: Live) -> None:
     asker, teller = await live_each.two(rules={"turn_limit_s": 1.0, "grace_s": 0.5})
-    await ended(asker, "left", 0)
+    await ended(asker, "left", 0, "turn")
     await teller.until(lambda: teller.phase == "solo")
     (lost,) = await live_each.happened("seat_lost")
     assert (lost.role, lost.why) == ("questioner", "turn")
@@ -298,7 +299,7 @@ async def test_signs_of_typing_stretch_the_turn_and_not_for_ever(live: Live) -> 
     asker, teller = await live.two(rules=rules)
     (held,) = await live.dialogs()
     typing = asyncio.create_task(types(asker))
-    await ended(asker, "left", 0)
+    await ended(asker, "left", 0, "turn")
     typing.cancel()
     (lost,) = await live.happened("seat_lost")
     assert lost.why == "turn"
@@ -319,7 +320,7 @@ async def test_typing_of_the_other_person_stretches_nothing(live: Live) -> None:
     asker, teller = await live.two(rules=rules)
     (held,) = await live.dialogs()
     typing = asyncio.create_task(types(teller))
-    await ended(asker, "left", 0)
+    await ended(asker, "left", 0, "leave")
     typing.cancel()
     (lost,) = await live.happened("seat_lost")
     assert lost.at - held.state.opened_at < 2.0
@@ -401,7 +402,7 @@ async def test_a_deadline_that_fires_twice_acts_once(live: Live) -> None:
 
     served: list[Due] = []
     server.service.deadlines.done = forgets  # type: ignore[method-assign]
-    await ended(asker, "left", 0)
+    await ended(asker, "left", 0, "leave")
     await until(lambda: served and served.count(served[0]) == 2)
     lost = [e.role for e in await live.happened("seat_lost")]
     assert lost.count(Role.QUESTIONER) == 1

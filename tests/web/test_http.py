@@ -239,7 +239,12 @@ async def test_consent_and_check_come_before_an_arrival(live: Live) -> None:
     for answers in ([], [1], [0, 0], [1, 1], [-1, 0]):
         answer = await ada.arrive(check_answers=answers)
         assert answer["status"] == 422, answers
-    assert "question 1 and 2" in (await ada.arrive(check_answers=[0, 1]))["error"]
+    both = await ada.arrive(check_answers=[0, 1])
+    assert "look at questions 1 and 2 again" in both["error"]
+    assert (both["code"], both["questions"]) == ("wrong_answers", [1, 2])
+    one = await ada.arrive(check_answers=[1, 1])
+    assert "look at question 2 again" in one["error"]
+    assert one["questions"] == [2]
     assert not await live.rows_of("arrivals")
     assert (await ada.arrive(check_answers=[1, 0]))["status"] == 200
 

@@ -254,8 +254,11 @@ export const live: Record<string, (lang: string) => Model> = {
   "completed-submit": () =>
     ended({ submit: { url: "https://example.org/submit", fields: { assignmentId: "A1" }, method: "post" } }),
   "finished-alone": () => ended({ release: "finished_alone", outcome: "solo" }),
-  left: () => ended({ release: "left", outcome: "abandoned", cents: 0 }),
+  left: () => ended({ release: "left", outcome: "abandoned", cents: 0, why: "leave", another: true }),
+  "left-away": () => ended({ release: "left", outcome: "solo", cents: 0, why: "grace" }),
   "never-paired": () => ended({ release: "never_paired", outcome: null, cents: 110 }),
+  "never-paired-unpaid": () =>
+    ended({ release: "never_paired", outcome: null, cents: 0, another: true }),
   returned: () => ended({ release: "returned", outcome: null, cents: 0, code: "" }),
   "study-full": () => ended({ release: "study_full", outcome: null, cents: 20 }),
   "ended-by-team": () => ended({ release: "ended_by_team", outcome: "abandoned" }),

@@ -38,6 +38,7 @@ const actions: Actions = {
 const STEPS: Record<string, StepName> = {
   preview: "preview",
   "preview-not-accepted": "preview",
+  "preview-paused": "preview",
   consent: "consent",
   instructions: "instructions",
   "instructions-blurred": "instructions",
@@ -91,6 +92,7 @@ function Index() {
 const shown = {
   ...study,
   preview: screen === "preview-not-accepted",
+  paused: screen === "preview-paused",
   protocol: screen === "instructions-blurred" ? "visdial-blurred" : study.protocol,
 };
 

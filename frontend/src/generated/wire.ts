@@ -10,7 +10,8 @@ export type ErrorCode =
   | "not_now"
   | "study_paused"
   | "try_again"
-  | "cap_reached";
+  | "cap_reached"
+  | "wrong_answers";
 /**
  * Why a command was refused; the page has a text for each.
  */
@@ -40,6 +41,10 @@ export type Release =
  * How a dialog ended.
  */
 export type Outcome = "complete" | "solo" | "abandoned";
+/**
+ * Why a seat was lost.
+ */
+export type SeatEnd = "grace" | "turn" | "leave";
 /**
  * Where this arrival is; it decides the screen.
  */
@@ -71,6 +76,7 @@ export interface Wire {
   Stopped: Stopped;
   ArrivalRequest: ArrivalRequest;
   ArrivalAnswer: ArrivalAnswer;
+  WrongAnswersOut: WrongAnswersOut;
   StudyOut: StudyOut;
 }
 /**
@@ -252,7 +258,7 @@ export interface Partner {
   grace_ends_at: number | null;
 }
 /**
- * How it ended for this arrival and what it is owed.
+ * How it ended for this arrival and what it is owed. `why` its seat was lost, if it was.
  */
 export interface Released {
   release: Release;
@@ -263,6 +269,7 @@ export interface Released {
   submit: Submit | null;
   feedback_sent: boolean;
   another: boolean;
+  why?: SeatEnd | null;
 }
 /**
  * How the end page hands the work in: a form to `url` with `fields`, sent by `method`.
@@ -320,6 +327,15 @@ export interface ArrivalRequest {
  */
 export interface ArrivalAnswer {
   token: string;
+}
+/**
+ * Answer to `POST /api/arrivals` when the check of the instructions is not passed: the
+ * numbers of its wrong questions, from 1.
+ */
+export interface WrongAnswersOut {
+  error: string;
+  code: ErrorCode | RefusalCode;
+  questions: number[];
 }
 /**
  * `GET /api/study`: what the preview, consent and instructions show.

@@ -91,6 +91,7 @@ export const en = {
     reread: "Read the instructions again",
     submit: "Check my answers",
     unanswered: "Please answer every question.",
+    again: "Not right yet. Please look at this one again.",
   },
 
   arrived: {
@@ -193,8 +194,8 @@ export const en = {
     askFirst: "Your turn: ask your first question about the picture.",
     ask: (n: number) => `Your turn: ask question ${n}.`,
     answer: (n: number) => `Your turn: answer question ${n}.`,
-    waitAnswer: "Your partner is answering. Wait a moment.",
-    waitQuestion: "Your partner is thinking of a question. Wait a moment.",
+    waitAnswer: "Wait for your partner's answer.",
+    waitQuestion: "Wait for your partner's question.",
     soloAsk: (left: number, of: number) =>
       `Write another question you would ask: ${left} of ${of} left.`,
     soloTell: (left: number, of: number) =>
@@ -278,11 +279,17 @@ export const en = {
     },
     left: {
       title: "You have left",
-      text: "Your part ended before the dialog was finished: you left, were away for too long, or no message came in time.",
+      text: "Your part ended before the dialog was finished: you were away for too long, or no message came in time.",
+      by: {
+        leave: "You left before the dialog was finished.",
+        grace: "Your part ended before the dialog was finished: you were away for too long.",
+        turn: "Your part ended before the dialog was finished: no message came in time.",
+      },
     },
     never_paired: {
       title: "Thank you for waiting",
-      text: "We could not find you a partner. That is not your fault, and your waiting is counted.",
+      text: "We could not find you a partner. That is not your fault, and your waiting is paid.",
+      unpaid: "We could not find you a partner. That is not your fault.",
     },
     returned: {
       title: "You have handed the work back",
@@ -315,7 +322,7 @@ export const en = {
     finished: "All done. You can close this page now.",
     feedbackSent: "Thank you, we have your feedback.",
     another: "Another dialog",
-    anotherNote: "There are more pictures. Each dialog is paid like this one.",
+    anotherNote: (pay: string) => `There are more pictures. A complete dialog pays ${pay}.`,
   },
 
   stopped: {
@@ -343,6 +350,8 @@ export const en = {
     study_paused: "The team has paused the study.",
     try_again: "That did not work. Please try again.",
     cap_reached: "You have done as many dialogs as one person may. Thank you!",
+    wrong_answers:
+      "Not quite: please look at the marked questions again. The instructions have the answers.",
     not_your_turn: "Please wait: it is your partner's turn.",
     bad_text: "This message cannot be sent. Please write one line of plain text.",
     seat_lost: "Your part in this dialog is over.",

@@ -69,7 +69,7 @@ describe("the page", () => {
         ? unknown
         : String(check_answers) === "1,1"
           ? token
-          : [422, { error: "Please read the instructions again.", code: "bad_request" }];
+          : [422, { error: "Please read the instructions again.", code: "wrong_answers", questions: [1] }];
     render(<App />, root);
     await press("begin");
     await press("agree");
@@ -79,7 +79,16 @@ describe("the page", () => {
     answer(0, 1);
     await press("check-submit");
     await vi.waitFor(() => expect(find("problem")?.textContent).toContain("read the instructions"));
+    const marked = () =>
+      [...root.querySelectorAll<HTMLElement>("[data-testid=check-question]")].map((q) => q.dataset["again"]);
+    expect(marked()).toEqual(["true", "false"]);
+    expect(root.querySelector("[data-again=true] legend")?.textContent).toContain("look at this one again");
+    await press("back");
+    await press("instructions-next");
+    await appears("check-submit");
+    expect(marked(), "kept while the instructions are read").toEqual(["true", "false"]);
     answer(1, 1);
+    await vi.waitFor(() => expect(marked()).toEqual(["false", "false"]));
     await press("check-submit");
     await vi.waitFor(() => expect(root.querySelector("[data-link]")).not.toBeNull());
     expect(arrivals.at(-1)).toMatchObject({ consented: true, check_answers: [1, 1] });
@@ -93,6 +102,15 @@ describe("the page", () => {
     expect(find("begin-why-not")?.textContent).toContain("Accept the work first");
     expect(find("screen-preview")).not.toBeNull();
     expect(arrivals).toEqual([]);
+  });
+
+  it("says at the top why nobody can begin in a paused study", async () => {
+    offered = { ...study, paused: true };
+    render(<App />, root);
+    await appears("paused");
+    const [first] = root.querySelectorAll("main > :not(h1)");
+    expect(first).toBe(find("paused"));
+    expect(find("begin")?.getAttribute("aria-disabled")).toBe("true");
   });
 
   it("says why somebody cannot take part", async () => {

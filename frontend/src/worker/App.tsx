@@ -51,7 +51,7 @@ export function App() {
   };
   const again = async (from: StudyOut): Promise<Reply> => {
     const reply = await arrive(from, true, []);
-    const unchecked = !reply.ok && reply.refused?.code === "bad_request" && from.check.length > 0;
+    const unchecked = !reply.ok && reply.refused?.code === "wrong_answers";
     if (unchecked) setEntry({ at: "door", study: from, first: "instructions", another: true });
     return reply;
   };

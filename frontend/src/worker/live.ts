@@ -3,6 +3,7 @@
 import { Connection, type Reply } from "./connection";
 import { initialModel, mayWrite, type Effect, type Happening, type Model } from "./machine/model";
 import { reduce, type Limits } from "./machine/reduce";
+import { wellFormed } from "./machine/text";
 import { play, unlockSound } from "./sound";
 import { randomId, type DraftShelf } from "./storage";
 import { TypingSignal } from "./typing";
@@ -71,13 +72,13 @@ export class Live implements Actions {
   };
   readonly decline = (): Promise<Reply> => this.#connection.request("decline", {});
   readonly leave = (reason: string): Promise<Reply> =>
-    this.#connection.request("leave", { reason });
+    this.#connection.request("leave", { reason: wellFormed(reason) });
   readonly stopWaiting = (): Promise<Reply> => this.#connection.request("stop_waiting", {});
   readonly pairAgain = (): Promise<Reply> => this.#connection.request("pair_again", {});
   readonly finish = (feedback: string): Promise<Reply> =>
-    this.#connection.request("finish", { feedback });
+    this.#connection.request("finish", { feedback: wellFormed(feedback) });
   readonly report = (text: string): Promise<Reply> =>
-    this.#connection.request("report", { text });
+    this.#connection.request("report", { text: wellFormed(text) });
 
   readonly typed = (text: string, how: { pasted: boolean; removed: boolean }): void => {
     unlockSound();
@@ -113,7 +114,7 @@ export class Live implements Actions {
   async #run(effect: Effect): Promise<void> {
     if (effect.kind === "sync") return this.#sync(effect.after);
     const { key, text, meta } = effect.message;
-    const message: SendMessage = { key, parts: [{ text }], meta };
+    const message: SendMessage = { key, parts: [{ text: wellFormed(text) }], meta };
     const reply = await this.#connection.send(message);
     if (reply.ok) {
       this.#dispatch({ kind: "acknowledged", key, seq: reply.value.seq });

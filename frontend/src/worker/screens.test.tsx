@@ -227,6 +227,27 @@ describe("the end", () => {
     expect(find("transcript")).toBeNull();
   });
 
+  it.each([
+    ["left", "You left before", "away"],
+    ["left-away", "away for too long", "You left before"],
+    ["never-paired", "waiting is paid", "left"],
+    ["never-paired-unpaid", "not your fault", "paid"],
+  ])("says on %s what happened and nothing else", (name, words, not) => {
+    show(screen(name));
+    expect(text("release")).toContain(words);
+    expect(text("release")).not.toContain(not);
+  });
+
+  it.each(["left", "never-paired-unpaid", "completed-another"])(
+    "says on %s what another dialog pays, whatever this one paid",
+    (name) => {
+      for (const lang of ["en", "ar"]) {
+        show(screen(name, lang), lang);
+        expect(find("another")?.parentElement?.textContent).toContain("1.50");
+      }
+    },
+  );
+
   it("does not offer another dialog unless there is one", () => {
     show(screen("completed"));
     expect(find("another")).toBeNull();
@@ -239,9 +260,9 @@ describe("the line that says what to do", () => {
   it.each([
     ["ask-first", "ask your first question"],
     ["ask", "ask question 4"],
-    ["ask-waiting", "is answering"],
+    ["ask-waiting", "Wait for your partner's answer"],
     ["answer", "answer question 3"],
-    ["answer-first", "thinking of a question"],
+    ["answer-first", "Wait for your partner's question"],
     ["solo-ask", "5 of 10 left"],
     ["solo-answer", "6 of 10 left"],
     ["sending", "on its way"],
@@ -249,6 +270,19 @@ describe("the line that says what to do", () => {
   ])("is right on %s", (name, words) => {
     show(screen(name));
     expect(text("now-line")).toContain(words);
+  });
+
+  it("never contradicts what the partner is seen to do", () => {
+    for (const name of ["ask-waiting", "answer-first"]) {
+      const model = screen(name);
+      show(model && { ...model, typingUntil: NOW + 5 });
+      expect(text("partner-typing")).toContain("is writing");
+      expect(text("now-line")).not.toMatch(/is (thinking|answering|writing)/);
+    }
+    const away = screen("away");
+    show(away && { ...away, typingUntil: NOW + 5 });
+    expect(find("partner-away")).not.toBeNull();
+    expect(find("partner-typing")).toBeNull();
   });
 
   it("comes with a clock only in the last minute of a turn", () => {

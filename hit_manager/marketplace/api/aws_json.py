@@ -58,7 +58,8 @@ def answer(result: Mapping[str, Any], request_id: str) -> web.Response:
 def answer_error(error: MarketplaceError, request_id: str, now: float) -> web.Response:
     """An error in the service's form. Its message ends with the time, as Amazon's do: programs
     must go by the code."""
-    body = {"__type": error.kind, "Message": str(error)}
+    # A header may hold bytes that are no text, and be quoted.
+    body = {"__type": error.kind, "Message": str(error).encode(errors="replace").decode()}
     if isinstance(error, Refused):
         body["Message"] += f" ({int(now * 1000)} s)"
     if error.turk_code is not None:

@@ -107,7 +107,12 @@ def check(
         )
     )
     to_sign = "\n".join(
-        (_ALGORITHM, stamp, claim.scope, hashlib.sha256(canonical.encode()).hexdigest())
+        (
+            _ALGORITHM,
+            stamp,
+            claim.scope,
+            hashlib.sha256(canonical.encode(errors="surrogateescape")).hexdigest(),
+        )
     )
     key = f"AWS4{secret or ''}".encode()
     for part in claim.scope.split("/"):

@@ -41,6 +41,7 @@ def add_pages(app: web.Application, market: Marketplace) -> None:
     ):
         router.add_get(path, _for_workers(handler))
     router.add_post("/worker/hits/{hit}/accept", _for_workers(views.accept))
+    router.add_post("/worker/qualifications/{type}/ask", _for_workers(views.ask))
     router.add_post("/worker/assignments/{assignment}/return", _for_workers(views.give_back))
     router.add_post(submit.PATH, submit.external_submit)
     router.add_get(submit.PATH, submit.looked_at)

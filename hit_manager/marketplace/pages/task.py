@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, assert_never
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
-from defusedxml import ElementTree
-
 from hit_manager.marketplace.pages.session import origin_of
+from hit_manager.marketplace.questions import Kind, parse_question
+
+MAX_HEIGHT: Final = 10_000
+"""Pixels of a frame, whatever its question says."""
 
 NOT_AVAILABLE: Final = "ASSIGNMENT_ID_NOT_AVAILABLE"
 """The assignment id of a preview."""
@@ -42,20 +44,9 @@ _AMAZON_SUBMIT: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What a HIT's question is: the address of a page, a page, or neither that is shown here.
-
-    `height` is that of the frame in pixels; 0 means that it fits the window.
-    """
-
-    url: str | None = None
-    html: str | None = None
-    height: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Task:
-    """What the template needs for the frame; no `src` if this kind cannot be shown."""
+    """What the template needs for the frame; no `src` if this kind cannot be shown. A height of
+    0 pixels is that of the window."""
 
     src: str | None
     sandbox: str
@@ -63,44 +54,46 @@ class Task:
     assignment_id: str | None
 
 
-def read_question(xml: str) -> Question:
-    """A question that was checked when its HIT was made."""
-    root = ElementTree.fromstring(xml.encode())
-    kind = root.tag.rpartition("}")[2]
-    said = {each.tag.rpartition("}")[2]: (each.text or "").strip() for each in root}
-    height = said.get("FrameHeight", "")
-    pixels = min(int(height), 10_000) if height.isdecimal() else 0
-    match kind:
-        case "ExternalQuestion":
-            return Question(url=said["ExternalURL"], height=pixels)
-        case "HTMLQuestion":
-            return Question(html=said["HTMLContent"], height=pixels)
-        case _:
-            return Question()
-
-
 def show(
-    question: Question,
+    question: str,
     public_url: str,
     hit_id: str,
     *,
     assignment_id: str | None = None,
     worker_id: str | None = None,
 ) -> Task:
-    """The frame of a HIT; without assignment and worker it is a preview, and names neither."""
+    """The frame of a HIT with this question, which was checked when the HIT was made.
+
+    Without assignment and worker it is a preview, and names neither.
+    """
+    asked = parse_question(question, allow_http=True)
     given = {"assignmentId": assignment_id or NOT_AVAILABLE, "hitId": hit_id}
     if assignment_id and worker_id:
         given["workerId"] = worker_id
     given["turkSubmitTo"] = public_url
-    if question.url is not None:
-        ours = origin_of(question.url).lower() == origin_of(public_url).lower()
-        src: str | None = with_query(question.url, given)
-        sandbox = OPAQUE if ours else FOREIGN
-    else:
-        path = f"/worker/hits/{hit_id}/question"
-        src = with_query(path, given) if question.html is not None else None
-        sandbox = OPAQUE
-    return Task(src, sandbox, question.height, assignment_id)
+    src: str | None = None
+    sandbox = OPAQUE
+    match asked.kind:
+        case Kind.EXTERNAL:
+            src = with_query(asked.content, given)
+            ours = origin_of(asked.content).lower() == origin_of(public_url).lower()
+            sandbox = OPAQUE if ours else FOREIGN
+        case Kind.HTML:
+            src = with_query(f"/worker/hits/{hit_id}/question", given)
+        case Kind.FORM:
+            pass
+        case _:
+            assert_never(asked.kind)
+    return Task(src, sandbox, min(asked.frame_height, MAX_HEIGHT), assignment_id)
+
+
+def html_page(question: str, public_url: str) -> str | None:
+    """An HTMLQuestion's page, whose form leads here where it named Amazon's address; None for
+    a question of another kind."""
+    asked = parse_question(question, allow_http=True)
+    if asked.kind is not Kind.HTML:
+        return None
+    return _AMAZON_SUBMIT.sub(f"{public_url}/mturk/externalSubmit", asked.content)
 
 
 def with_query(url: str, given: dict[str, str]) -> str:
@@ -108,8 +101,3 @@ def with_query(url: str, given: dict[str, str]) -> str:
     parts = urlsplit(url)
     query = "&".join(each for each in (parts.query, urlencode(given)) if each)
     return urlunsplit(parts._replace(query=query))
-
-
-def html_page(html: str, public_url: str) -> str:
-    """An HTMLQuestion's page, whose form leads here where it named Amazon's address."""
-    return _AMAZON_SUBMIT.sub(f"{public_url}/mturk/externalSubmit", html)

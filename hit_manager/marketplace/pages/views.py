@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from aiohttp import web
 
-from hit_manager.marketplace import assignments, workrecord, workside, workviews
+from hit_manager.marketplace import (
+    assignments,
+    qualification_requests,
+    workrecord,
+    workside,
+    workviews,
+)
 from hit_manager.marketplace.errors import NoSuchAssignment, NoSuchHit, Refused
 from hit_manager.marketplace.pages.render import page
 from hit_manager.marketplace.pages.session import MARKET, WORKER, is_own_post, token
-from hit_manager.marketplace.pages.task import HTML_POLICY, html_page, read_question, show
-from hit_manager.marketplace.states import AssignmentStatus
+from hit_manager.marketplace.pages.task import HTML_POLICY, html_page, show
+from hit_manager.marketplace.states import AssignmentStatus, RequestStatus
 from hit_manager.marketplace.workviews import Sort, Sought
 
 PAGE: Final = 30
@@ -40,6 +47,8 @@ _NOTICES: Final = {
     "returned": Notice("good", "Returned. Somebody else can take that HIT now."),
     "over": Notice("warn", "That HIT is no longer yours: its time was up, or it was returned."),
     "taken": Notice("warn", "That HIT is no longer available."),
+    "asked": Notice("good", "Asked. The team will look at your request."),
+    "granted": Notice("good", "Granted: you have this qualification now."),
     "other": Notice("warn", "Somebody else took the HIT you looked at. This is another like it."),
 }
 
@@ -95,7 +104,7 @@ async def preview(request: web.Request) -> web.Response:
     another = await market.store.read(workviews.pick, worker.id, hit.hit_type_id, hit.hit_id)
     task = None
     if hit.may_preview:
-        task = show(read_question(hit.question), market.public_url, hit.hit_id)
+        task = show(hit.question, market.public_url, hit.hit_id)
     return signed_in(
         request,
         "preview.html",
@@ -118,6 +127,17 @@ async def accept(request: web.Request) -> web.Response:
     raise web.HTTPSeeOther(f"/worker/assignments/{got.assignment_id}{said}")
 
 
+async def ask(request: web.Request) -> web.Response:
+    """Ask for a qualification that a HIT needs, and go back to the HIT."""
+    form = await _own(request)
+    hit_id = form.get("hit")
+    market, worker = request.app[MARKET], request[WORKER]
+    asked = await market.write(qualification_requests.ask, worker.id, request.match_info["type"])
+    said = "granted" if asked.status is RequestStatus.GRANTED else "asked"
+    where = f"hits/{hit_id}" if isinstance(hit_id, str) and hit_id.isalnum() else ""
+    raise web.HTTPSeeOther(f"/worker/{where}?said={said}")
+
+
 async def work(request: web.Request) -> web.Response:
     """The task in its frame, as this worker's own."""
     market, worker = request.app[MARKET], request[WORKER]
@@ -125,7 +145,7 @@ async def work(request: web.Request) -> web.Response:
     if held.status is not AssignmentStatus.ACCEPTED:
         raise web.HTTPSeeOther(_after(held.status))
     task = show(
-        read_question(held.question),
+        held.question,
         market.public_url,
         held.hit_id,
         assignment_id=held.assignment_id,
@@ -140,17 +160,16 @@ async def done(request: web.Request) -> web.Response:
     """Where to go on after the frame said that it has submitted; the database knows."""
     market, worker = request.app[MARKET], request[WORKER]
     held = await market.read(workrecord.assignment, worker.id, request.match_info["assignment"])
-    raise web.HTTPSeeOther(_after(held.status, held.assignment_id))
+    if held.status is AssignmentStatus.ACCEPTED:
+        # It has not, whatever its page said. No content leaves the page and the work as they are.
+        return web.Response(status=204)
+    raise web.HTTPSeeOther(_after(held.status))
 
 
-def _after(status: AssignmentStatus, assignment_id: str = "") -> str:
-    match status:
-        case AssignmentStatus.ACCEPTED:
-            return f"/worker/assignments/{assignment_id}"
-        case AssignmentStatus.RETURNED | AssignmentStatus.ABANDONED:
-            return "/worker/work?said=over"
-        case _:
-            return "/worker/work?said=submitted"
+def _after(status: AssignmentStatus) -> str:
+    if status in (AssignmentStatus.RETURNED, AssignmentStatus.ABANDONED):
+        return "/worker/work?said=over"
+    return "/worker/work?said=submitted"
 
 
 async def give_back(request: web.Request) -> web.Response:
@@ -187,11 +206,11 @@ async def html_question(request: web.Request) -> web.Response:
     """An HTMLQuestion's own page, for the frame of one who may see it."""
     market, worker = request.app[MARKET], request[WORKER]
     hit = await market.read(workviews.hit_for, worker.id, request.match_info["hit"])
-    html = read_question(hit.question).html
+    html = html_page(hit.question, market.public_url)
     if html is None or not (hit.may_preview or hit.held):
         raise NoSuchHit("This HIT has no page of its own.")
     return web.Response(
-        text=html_page(html, market.public_url),
+        text=html,
         content_type="text/html",
         charset="utf-8",
         headers={
@@ -202,14 +221,15 @@ async def html_question(request: web.Request) -> web.Response:
     )
 
 
-async def _own(request: web.Request) -> None:
-    """Refuse a post that no page of ours made.
+async def _own(request: web.Request) -> Mapping[str, object]:
+    """The form of a post, if a page of ours made it.
 
     Raises:
         HTTPForbidden: it was made elsewhere, or this page is of an earlier sign-in.
     """
     if not await is_own_post(request):
         raise web.HTTPForbidden
+    return await request.post()
 
 
 def _number(text: str | None) -> int:

@@ -12,27 +12,24 @@ import logging
 import threading
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any, Final
 
 from hit_manager.recruiters.backoff import Patience, Pause
 from hit_manager.recruiters.base import RecruiterError, Refused, Unavailable, Unsure
 from hit_manager.recruiters.mturk.config import REGION, MturkConfig
-from hit_manager.recruiters.mturk.errors import from_answer, masked, no_request_id
+from hit_manager.recruiters.mturk.errors import NeedsPerson, from_answer, masked, no_request_id
 
 log = logging.getLogger("duologue.mturk")
 
 PAGE: Final = 100
 """Rows that one list request asks for, the most there can be."""
 
+# By name, as botocore is loaded late. All others, such as a TLS connection that breaks, can come
+# after the request was sent.
 _NOT_SENT: Final = ("EndpointConnectionError", "ConnectTimeoutError", "ProxyConnectionError")
-_NOT_RIGHT: Final = (
-    "ParamValidationError",
-    "NoCredentialsError",
-    "PartialCredentialsError",
-    "UnknownServiceError",
-    "InvalidEndpointConfigurationError",
-    "EndpointResolutionError",
-)
+_NOT_RIGHT: Final = ("ParamValidationError",)
+_NOT_SET_UP: Final = ("UnknownServiceError", "EndpointProviderError")
 
 
 class Client:
@@ -42,7 +39,6 @@ class Client:
         self._config = config
         self._patience = patience
         self._threads = ThreadPoolExecutor(config.threads, thread_name_prefix="mturk")
-        self._making = threading.Lock()
         self._made: Any = None
         self._closed = False
 
@@ -62,7 +58,9 @@ class Client:
         """
 
         def again_after(error: RecruiterError) -> bool:
-            return isinstance(error, Unavailable) and (repeats or not isinstance(error, Unsure))
+            if isinstance(error, Unsure):
+                return repeats
+            return isinstance(error, Unavailable) and not isinstance(error, NeedsPerson)
 
         return await self._patience.call(
             operation, lambda: self._once(operation, changes, params), again_after
@@ -111,13 +109,11 @@ class Client:
 
     def _client(self) -> Any:
         """boto3's client, made at the first call: that costs half a second and reads files."""
-        with self._making:
+        with _MAKING:
             if self._made is None:
-                # Loaded here, so that only who recruits there pays for it.
-                boto3 = importlib.import_module("boto3")
                 botocore_config = importlib.import_module("botocore.config")
                 config = self._config
-                self._made = boto3.session.Session().client(
+                self._made = _session().client(
                     "mturk",
                     region_name=REGION,
                     # Always given: otherwise the environment could name another one.
@@ -134,6 +130,17 @@ class Client:
             return self._made
 
 
+# A session is not safe for threads, its clients are. One is shared, as it reads the API's model
+# from files once.
+_MAKING: Final = threading.Lock()
+
+
+@cache
+def _session() -> Any:
+    # Loaded here, so that only who recruits there pays for it.
+    return importlib.import_module("boto3").session.Session()
+
+
 def _from_fault(operation: str, error: Exception, *, changes: bool) -> RecruiterError:
     """The error when there is no answer, or none that can be read."""
     kind = type(error).__name__
@@ -142,6 +149,8 @@ def _from_fault(operation: str, error: Exception, *, changes: bool) -> Recruiter
         return Unavailable(text, kind)
     if kind in _NOT_RIGHT:
         return Refused(text, kind)
+    if kind in _NOT_SET_UP:
+        return NeedsPerson(text, kind)
     return (Unsure if changes else Unavailable)(text, kind)
 
 

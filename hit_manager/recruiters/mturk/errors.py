@@ -75,8 +75,9 @@ class WrongState(NotYet):
     """The HIT or the assignment is not in a state in which this can be done."""
 
 
-class RefusedKeys(Refused):
-    """The access key is unknown, or may not do this."""
+class NeedsPerson(Unavailable):
+    """Wrong keys, a wrong clock or a wrong address. Nothing was done, and nothing is wrong with
+    what was asked for: it can be done once somebody has put that right."""
 
 
 def from_answer(operation: str, response: Mapping[str, Any], *, changes: bool) -> RecruiterError:
@@ -100,9 +101,9 @@ def from_answer(operation: str, response: Mapping[str, Any], *, changes: bool) -
         return (Unsure if changes else Unavailable)(said, code)
     if shape == str(status):
         # As boto3 names an answer that is none of the service's: a page that says 404, say.
-        return Refused(f"{operation}: {_NOT_THE_SERVICE} ({status})", shape)
+        return NeedsPerson(f"{operation}: {_NOT_THE_SERVICE} ({status})", shape)
     if shape in _CREDENTIALS or turk in _CREDENTIALS:
-        return RefusedKeys(f"{said}; check the access key and the machine's clock", code)
+        return NeedsPerson(f"{said}; check the access key and the machine's clock", code)
     name = _PREFIX.sub("", turk).casefold()
     if name.endswith(("alreadyexists", "alreadyprocessed")) or _ALREADY.search(text):
         return AlreadyDone(said, code)

@@ -7,7 +7,6 @@ from typing import Final
 
 from hit_manager.recruiters.base import NotYet, Refused, Unavailable, Unsure
 from hit_manager.recruiters.mturk.client import Client
-from hit_manager.recruiters.mturk.errors import RefusedKeys
 
 GROUP: Final = 100
 """Workers that one request can name."""
@@ -31,7 +30,7 @@ async def notify(
     for start in range(0, len(everyone), GROUP):
         try:
             unreached |= await _to_group(client, everyone[start : start + GROUP], subject, text)
-        except (Unavailable, RefusedKeys) as error:
+        except Unavailable as error:
             unreached |= dict.fromkeys(everyone[start:], f"not sent: {error}")
             break
     return unreached
@@ -50,8 +49,6 @@ async def _to_group(client: Client, workers: list[str], subject: str, text: str)
         )
     except Unsure as error:
         return dict.fromkeys(workers, f"may not have arrived: {error}")
-    except RefusedKeys:
-        raise
     except (Refused, NotYet) as error:
         if len(workers) == 1:
             return {workers[0]: str(error)}

@@ -166,7 +166,8 @@ function OnItsWay({ pending, dialog, model }: { pending: Pending; dialog: Dialog
 function Typing({ model, dialog }: { model: Model; dialog: Dialog }) {
   const { t } = useLocale();
   const pageTime = useServerTime() - model.clock;
-  const typing = model.typingUntil > pageTime && dialog.phase === "paired";
+  const there = dialog.phase === "paired" && dialog.partner.present;
+  const typing = there && model.typingUntil > pageTime;
   if (!typing) return null;
   return (
     <p class="typing" data-testid="partner-typing">

@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { countCharacters, fits, isBlank, oneLine } from "./text";
+import { describe, expect, it, vi } from "vitest";
+import { countCharacters, fits, isBlank, oneLine, wellFormed } from "./text";
 
 describe("a message's text", () => {
   it("is counted in code points after trimming, as the server does", () => {
@@ -15,6 +15,22 @@ describe("a message's text", () => {
     expect(["", "   ", "\u200b\u2060", "\u00a0", "\u0301"].map(isBlank)).toEqual(Array(5).fill(true));
     expect(["a", "😀", "؟"].some(isBlank)).toBe(false);
   });
+
+  it.each([["knows it by itself", true], ["does not", false]])(
+    "holds no half of a character, in a browser that %s",
+    (_, modern) => {
+      const prototype = String.prototype as { toWellFormed?: () => string };
+      const own = vi.fn(prototype.toWellFormed);
+      prototype.toWellFormed = modern ? own : (undefined as never);
+      try {
+        expect(wellFormed("a\ud83d b\ude00 😀\ud800\ud83d\ude00")).toBe("a\ufffd b\ufffd 😀\ufffd😀");
+        expect(wellFormed("plain \u0301 ؟")).toBe("plain \u0301 ؟");
+        expect(own.mock.calls.length).toBe(modern ? 2 : 0);
+      } finally {
+        prototype.toWellFormed = own.getMockImplementation() as never;
+      }
+    },
+  );
 
   it("fits up to the limit and not beyond", () => {
     expect(fits("😀".repeat(500), 500)).toBe(true);

@@ -8,6 +8,16 @@ export function oneLine(text: string): string {
   return text.replace(CONTROL, " ");
 }
 
+const LONE_SURROGATE = /\p{Cs}/gu;
+
+/** Browsers since the autumn of 2023. */
+type Modern = string & { toWellFormed?: () => string };
+
+/** Half of a character, such as a cut emoji leaves behind, has no place in what is sent as UTF-8. */
+export function wellFormed(text: string): string {
+  return (text as Modern).toWellFormed?.() ?? text.replace(LONE_SURROGATE, "\ufffd");
+}
+
 /** Code points after trimming, which is how the server counts. */
 export function countCharacters(text: string): number {
   return [...text.trim()].length;

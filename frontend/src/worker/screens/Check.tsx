@@ -1,7 +1,7 @@
 /** A few questions about the instructions; only the server knows the right answers. */
 
 import { useState } from "preact/hooks";
-import type { CheckQuestion } from "../../generated/wire";
+import type { CheckQuestion, WrongAnswersOut } from "../../generated/wire";
 import { useLocale, useStudy, type Attempt } from "../context";
 import { Button } from "../parts/Button";
 import { Failure, Note } from "../parts/Note";
@@ -20,10 +20,14 @@ export function Check({ place, attempt, answers, onAnswer, onBack }: Props) {
   const { t } = useLocale();
   const study = useStudy();
   const [incomplete, setIncomplete] = useState(false);
+  const [submitted, setSubmitted] = useState(answers);
+  const wrong = wrongQuestions(attempt);
   const submit = () => {
     const missing = answers.some((answer) => answer === null);
     setIncomplete(missing);
-    if (!missing) attempt.go();
+    if (missing) return;
+    setSubmitted(answers);
+    attempt.go();
   };
   return (
     <Page screen="check" title={t.check.title} above={<Stepper {...place} />}>
@@ -35,6 +39,7 @@ export function Check({ place, attempt, answers, onAnswer, onBack }: Props) {
           of={study.check.length}
           question={question}
           answer={answers[index] ?? null}
+          again={wrong.includes(index + 1) && answers[index] === submitted[index]}
           onAnswer={(option) => onAnswer(index, option)}
         />
       ))}
@@ -56,23 +61,36 @@ export function Check({ place, attempt, answers, onAnswer, onBack }: Props) {
   );
 }
 
+/** The numbers, from 1, of the questions that the server found answered wrongly. */
+function wrongQuestions({ failed }: Attempt): readonly number[] {
+  const refused: Partial<WrongAnswersOut> = failed?.refused ?? {};
+  return refused.questions ?? [];
+}
+
 interface QuestionProps {
   index: number;
   of: number;
   question: CheckQuestion;
   answer: number | null;
+  /** The answer was wrong and still stands. */
+  again: boolean;
   onAnswer: (option: number) => void;
 }
 
-function Question({ index, of, question, answer, onAnswer }: QuestionProps) {
+function Question({ index, of, question, answer, again, onAnswer }: QuestionProps) {
   const { t } = useLocale();
   return (
-    <fieldset class="question" data-testid="check-question">
+    <fieldset
+      class={again ? "question question-again" : "question"}
+      data-testid="check-question"
+      data-again={again}
+    >
       <legend>
         <span class="muted small">{t.check.question(index + 1, of)}</span>
         <span class="question-text" dir="auto">
           {question.question}
         </span>
+        {again && <span class="question-word">{t.check.again}</span>}
       </legend>
       {question.options.map((option, number) => (
         <label key={option} class="option">

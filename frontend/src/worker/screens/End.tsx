@@ -4,12 +4,13 @@ import { useId, useRef, useState } from "preact/hooks";
 import type { Dialog, Released } from "../../generated/wire";
 import { Said } from "../chat/Conversation";
 import type { Reply } from "../connection";
-import { useActions, useAttempt, useLocale } from "../context";
+import { useActions, useAttempt, useLocale, useStudy } from "../context";
 import { useHeir } from "../focus";
 import { Button } from "../parts/Button";
 import { Icon } from "../parts/Icon";
 import { Failure, Note } from "../parts/Note";
 import { Page } from "../parts/Page";
+import type { Texts } from "../../texts";
 
 interface Props {
   released: Released;
@@ -21,11 +22,10 @@ interface Props {
 export function End({ released, dialog, onAnother }: Props) {
   const { t } = useLocale();
   const glad = released.cents > 0;
-  const words = t.end[released.release];
   return (
     <Page
       screen="released"
-      title={words.title}
+      title={t.end[released.release].title}
       narrow
       above={
         <span class={glad ? "seal seal-good" : "seal"} aria-hidden="true">
@@ -34,7 +34,7 @@ export function End({ released, dialog, onAnother }: Props) {
       }
     >
       <p class="lead" data-testid="release" data-release={released.release}>
-        {words.text}
+        {wordsOf(released, t)}
       </p>
       <Receipt released={released} />
       <LastStep released={released} />
@@ -42,6 +42,12 @@ export function End({ released, dialog, onAnother }: Props) {
       {dialog !== null && <Transcript dialog={dialog} />}
     </Page>
   );
+}
+
+function wordsOf({ release, why, cents }: Released, t: Texts): string {
+  if (release === "left" && why != null) return t.end.left.by[why];
+  if (release === "never_paired" && cents === 0) return t.end.never_paired.unpaid;
+  return t.end[release].text;
 }
 
 /** The last message ends the dialog, so this is where it is read. */
@@ -204,11 +210,12 @@ function LastStep({ released }: { released: Released }) {
 }
 
 function Another({ onAnother }: { onAnother: () => Promise<Reply> }) {
-  const { t } = useLocale();
+  const { t, money } = useLocale();
+  const study = useStudy();
   const attempt = useAttempt(onAnother);
   return (
     <section class="another">
-      <p class="muted">{t.end.anotherNote}</p>
+      <p class="muted">{t.end.anotherNote(money(study.pays, study.currency))}</p>
       <Failure attempt={attempt} />
       <Button testid="another" busy={attempt.busy} onPress={attempt.go}>
         {t.end.another}

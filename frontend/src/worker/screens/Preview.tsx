@@ -20,6 +20,11 @@ export function Preview({ onBegin }: { onBegin: () => void }) {
       : t.preview.payNoWait(limit);
   return (
     <Page screen="preview" title={study.title}>
+      {study.paused && !study.preview && (
+        <Note tone="warn" silent testid="paused">
+          <p>{t.preview.paused}</p>
+        </Note>
+      )}
       <div class="lead">
         <Paragraphs text={study.description} />
       </div>

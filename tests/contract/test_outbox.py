@@ -1,0 +1,369 @@
+"""The outbox against the marketplace: everybody gets what they are owed, to the cent and once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from dialogs.record import payments
+from dialogs.rules import AssignmentStatus, HitState, LedgerReason, LedgerState, Release
+from hit_manager import ledger
+from hit_manager.config import Approval
+from hit_manager.marketplace.faults import Fault
+from tests.records import STUDY
+from tests.recruiting import Recruiting, owes, recruiting, release
+
+CALLS = ("ApproveAssignment", "RejectAssignment", "SendBonus")
+
+
+@pytest_asyncio.fixture
+async def at(sqlite_url: str, tmp_path: Path) -> AsyncIterator[Recruiting]:
+    async with recruiting(sqlite_url, tmp_path) as opened:
+        opened.study_of_items(*(f"item-{n}" for n in range(5)))
+        await opened.round()
+        yield opened
+
+
+async def rounds(at: Recruiting, number: int = 8, *, apart_s: float = 4000.0) -> None:
+    for _ in range(number):
+        await at.round()
+        at.stage.clock.advance(apart_s)
+
+
+def calls(at: Recruiting) -> list[int]:
+    return [at.stage.faults.calls[name] for name in CALLS]
+
+
+# --- What is paid ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cents", "bonuses"), [(50, []), (51, [1]), (150, [100]), (10_050, [10_000])]
+)
+async def test_reward_and_bonus_make_the_exact_amount(
+    at: Recruiting, cents: int, bonuses: list[int]
+) -> None:
+    before = await at.stage.spent()
+    arrival = await at.worked(cents)
+    done = await at.round()
+    assert (done.paid.payments, done.paid.cents) == (1, cents)
+    assert await at.got(arrival) == ([50], bonuses)
+    payment = await at.payment(arrival)
+    assert payment.state is LedgerState.PAID
+    assert ledger.cost(payment, at.stage.recruiter) == await at.manager.outbox.spent()
+    await rounds(at, 3)
+    assert await at.got(arrival) == ([50], bonuses)
+    # What we think was spent is what left the account, commission included; what still stands
+    # open is held there.
+    assert before == 10 * 60
+    open_now = 60 * len(await at.open_there())
+    assert await at.stage.spent() - open_now == await at.manager.outbox.spent()
+
+
+async def test_what_the_team_adds_is_paid_beside(at: Recruiting) -> None:
+    arrival = await at.worked(150)
+    for name, cents in (("1", 20), ("2", 20)):
+        given = payments.given_by_hand(arrival, name, cents, "USD", f"Reason {name}", 1.0)
+        await at.record.writer.commit(given)
+    await at.round()
+    assert await at.got(arrival) == ([50], [100, 20, 20])
+    await rounds(at, 3)
+    assert await at.got(arrival) == ([50], [100, 20, 20])
+
+
+async def test_nobody_is_approved_rejected_or_paid_without_being_owed(at: Recruiting) -> None:
+    """Trap 32."""
+    leaver = await at.worked(0)
+    stranger_hit = next(h for h in await at.hits(HitState.OPEN) if h.free)
+    assert stranger_hit.remote_id
+    visit = await at.stage.take(stranger_hit.remote_id)
+    await at.stage.submit(visit)
+    await rounds(at, 5, apart_s=60.0)
+    assert calls(at) == [0, 0, 0]
+    assert await at.got(leaver) == ([], [])
+
+
+async def test_by_hand_means_by_hand(at: Recruiting) -> None:
+    at.set(approval=Approval.BY_HAND)
+    arrival = await at.worked(150)
+    await rounds(at, 4)
+    assert calls(at) == [0, 0, 0]
+    assert (await at.payment(arrival)).state is LedgerState.OWED
+    assert await at.manager.outbox.approve(await at.payment(arrival))
+    await rounds(at, 1)
+    assert await at.got(arrival) == ([50], [100])
+
+
+async def test_a_bonus_waits_for_the_work(at: Recruiting) -> None:
+    """Trap 26."""
+    arrival = await at.arrive((await at.hits(HitState.OPEN))[0])
+    at.write(release, arrival, 150)
+    await rounds(at, 3)
+    assert calls(at) == [0, 0, 0]
+    # Even when it is asked for by hand.
+    payment = await at.payment(arrival)
+    done = await at.manager.pay([payment])
+    assert done is not None
+    assert (done.payments, done.waiting) == (0, 1)
+    assert calls(at) == [0, 0, 0]
+    assert (await at.payment(arrival)).problem
+    await at.hand_in(arrival)
+    await rounds(at, 2)
+    assert await at.got(arrival) == ([50], [100])
+
+
+async def test_work_is_paid_in_the_round_in_which_it_is_seen(at: Recruiting) -> None:
+    arrival = await at.arrive((await at.hits(HitState.OPEN))[0])
+    at.write(release, arrival, 150)
+    for _ in range(30):
+        await at.round()
+        at.stage.clock.advance(15.0)
+    await at.hand_in(arrival)
+    assert (await at.round()).paid.payments == 1
+
+
+# --- What others did over there ------------------------------------------------------------------
+
+
+async def test_approved_already_is_approved(at: Recruiting) -> None:
+    """Trap 27."""
+    arrival = await at.worked(150)
+    await at.stage.decide(at.visits[arrival], AssignmentStatus.APPROVED)
+    await rounds(at, 2)
+    assert await at.got(arrival) == ([50], [100])
+    assert (await at.payment(arrival)).state is LedgerState.PAID
+
+
+async def test_approved_between_the_look_and_the_call(at: Recruiting) -> None:
+    arrival = await at.worked(150)
+    at.stage.faults.add("ApproveAssignment", Fault.LOST)
+    await rounds(at, 3)
+    assert await at.got(arrival) == ([50], [100])
+
+
+async def test_rejected_over_there_is_held_and_shown(at: Recruiting) -> None:
+    """Trap 29: what the recruiter says is right."""
+    arrival = await at.worked(150)
+    await at.stage.decide(at.visits[arrival], AssignmentStatus.REJECTED)
+    await rounds(at, 3)
+    payment = await at.payment(arrival)
+    assert payment.state is LedgerState.HELD
+    assert payment.problem == "over there, the work was rejected"
+    assert payment.status is AssignmentStatus.REJECTED
+    assert await at.got(arrival) == ([], [])
+
+
+async def test_work_that_was_approved_by_time_gets_its_bonus(at: Recruiting) -> None:
+    arrival = await at.worked(150)
+    at.stage.clock.advance(8 * 86_400.0)
+    await rounds(at, 2)
+    assert await at.got(arrival) == ([50], [100])
+
+
+@pytest.mark.parametrize("what", ["worker", "hit", "assignment"])
+async def test_what_does_not_match_is_held_and_shown(at: Recruiting, what: str) -> None:
+    one, other = (await at.hits(HitState.OPEN))[:2]
+    assert one.remote_id
+    visit = await at.stage.take(one.remote_id)
+    forged = {
+        "worker": {"external_id": "AFORGEDWORKER1"},
+        "hit": {"hit_id": other.id},
+        "assignment": {"assignment_id": at.stage.unknown_id, "hit_id": one.id},
+    }[what]
+    arrival = at.come(visit, one.id, **forged)
+    at.write(release, arrival, 150)
+    await at.stage.submit(visit)
+    await rounds(at, 3)
+    payment = await at.payment(arrival)
+    if what == "assignment":
+        # Nothing was ever handed in under that name.
+        assert payment.state is LedgerState.OWED
+        await at.manager.pay([payment])
+        payment = await at.payment(arrival)
+        assert payment.state in (LedgerState.FAILED, LedgerState.APPROVED)
+    else:
+        assert payment.state is LedgerState.HELD
+    assert payment.problem
+    assert calls(at) == [0, 0, 0]
+    assert await at.got(arrival) == ([], [])
+    # A person who lets it go anyway is shown the same again.
+    if what != "assignment":
+        await at.manager.outbox.approve(await at.payment(arrival))
+        await rounds(at, 1)
+        assert (await at.payment(arrival)).state is LedgerState.HELD
+        assert calls(at) == [0, 0, 0]
+
+
+async def test_less_than_the_reward_cannot_be_paid_and_is_shown(at: Recruiting) -> None:
+    arrival = await at.worked(20)
+    await rounds(at, 2)
+    payment = await at.payment(arrival)
+    assert payment.state is LedgerState.FAILED
+    assert "20" in str(payment.problem)
+    assert calls(at) == [0, 0, 0]
+
+
+# --- Bad networks ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operation", ["ApproveAssignment", "SendBonus"])
+@pytest.mark.parametrize("fault", list(Fault))
+async def test_whatever_becomes_of_a_call_it_is_paid_once(
+    at: Recruiting, operation: str, fault: Fault
+) -> None:
+    """Trap 28: the answer is lost after the commit."""
+    arrivals = [await at.worked(150) for _ in range(3)]
+    at.stage.faults.add(operation, fault, 7)
+    await rounds(at)
+    for arrival in arrivals:
+        assert await at.got(arrival) == ([50], [100])
+        assert (await at.payment(arrival)).state is LedgerState.PAID
+
+
+async def test_a_bonus_is_paid_once_when_its_key_is_forgotten(at: Recruiting) -> None:
+    arrival = await at.worked(150)
+    at.stage.faults.add("SendBonus", Fault.LOST)
+    await at.round()
+    assert (await at.payment(arrival)).state is LedgerState.SENDING
+    # Keys are remembered for 24 hours.
+    at.stage.clock.advance(3 * 86_400.0)
+    await rounds(at, 2)
+    assert await at.got(arrival) == ([50], [100])
+    assert (await at.payment(arrival)).state is LedgerState.PAID
+
+
+async def test_one_payment_that_cannot_go_out_keeps_no_other(at: Recruiting) -> None:
+    bad = await at.worked(20)
+    good = [await at.worked(150) for _ in range(2)]
+    done = await at.round()
+    assert (done.paid.payments, done.paid.failed) == (2, 1)
+    assert await at.got(bad) == ([], [])
+    for arrival in good:
+        assert await at.got(arrival) == ([50], [100])
+
+
+async def test_without_money_it_waits(at: Recruiting) -> None:
+    arrival = await at.worked(150)
+    await at.money_left(0)
+    await rounds(at, 2)
+    payment = await at.payment(arrival)
+    assert payment.state is LedgerState.SENDING
+    assert "funds" in str(payment.problem)
+    # The reward is held for the HIT and was paid; the bonus waits.
+    assert await at.got(arrival) == ([50], [])
+    await at.money_left(1000)
+    await rounds(at, 2)
+    assert await at.got(arrival) == ([50], [100])
+
+
+# --- The budget ----------------------------------------------------------------------------------
+
+
+async def test_payments_stop_before_the_budget_is_passed(at: Recruiting) -> None:
+    arrivals = [await at.worked(150) for _ in range(4)]
+    at.set(budget=2 * 180 + 179)
+    await rounds(at, 4)
+    states = [(await at.payment(arrival)).state for arrival in arrivals]
+    assert states.count(LedgerState.PAID) == 2
+    assert await at.manager.outbox.spent() == 360
+    waiting = [
+        p for p in [await at.payment(a) for a in arrivals] if p.state is not LedgerState.PAID
+    ]
+    assert all("budget" in str(p.problem) for p in waiting)
+    # Asking by hand does not help; a larger budget does.
+    await at.manager.pay([replace(p, retry_at=None) for p in waiting])
+    assert await at.manager.outbox.spent() == 360
+    at.set(budget=4 * 180)
+    await rounds(at, 2)
+    assert await at.manager.outbox.spent() == 720
+
+
+async def test_what_got_stuck_half_way_is_in_what_was_spent(at: Recruiting) -> None:
+    arrival = await at.worked(150)
+    await at.money_left(0)
+    await at.round()
+    payment = await at.payment(arrival)
+    await at.record.writer.commit(payments.stopped(payment, LedgerState.HELD, "Look at it."))
+    assert await at.manager.outbox.spent() == 180
+
+
+async def test_many_over_the_budget_are_told_once(at: Recruiting) -> None:
+    for _ in range(4):
+        await at.worked(150)
+    at.set(budget=0)
+    done = await at.round()
+    assert len(done.paid.problems) == 1
+    assert done.paid.waiting == 4
+
+
+# --- Several at a time -----------------------------------------------------------------------------
+
+
+async def test_two_managers_pay_once(at: Recruiting) -> None:
+    arrivals = [await at.worked(150) for _ in range(4)]
+    managers = [at.manager, at.another(), at.another()]
+    await asyncio.gather(*(manager.round() for manager in managers for _ in range(2)))
+    await rounds(at, 2)
+    for arrival in arrivals:
+        assert await at.got(arrival) == ([50], [100])
+
+
+async def test_two_without_a_lease_pay_once(at: Recruiting) -> None:
+    """The lease saves work; what keeps money from going out twice is the record."""
+    arrivals = [await at.worked(150) for _ in range(4)]
+    await at.manager.reconciler.once()
+    boxes = [at.another().outbox for _ in range(3)]
+    for box in boxes:
+        box._still = lambda: True
+    await asyncio.gather(*(box.once() for box in boxes))
+    await rounds(at, 3)
+    for arrival in arrivals:
+        assert await at.got(arrival) == ([50], [100])
+        assert (await at.payment(arrival)).state is LedgerState.PAID
+
+
+async def test_who_lost_the_lease_stops_paying(at: Recruiting) -> None:
+    arrivals = [await at.worked(150) for _ in range(2)]
+    await at.manager.reconciler.once()
+    due = await at.manager.outbox.due()
+    assert len(due) == 2
+    async with at.manager._lease() as ours:
+        assert ours
+        at.stage.clock.advance(61.0)
+        await at.manager.outbox.pay(due)
+    for arrival in arrivals:
+        assert await at.got(arrival) == ([], [])
+
+
+async def test_marked_as_paid_while_it_waits_stays_so(at: Recruiting) -> None:
+    arrival = await at.worked(150)
+    await at.manager.reconciler.once()
+    [due] = await at.manager.outbox.due()
+    await at.record.writer.commit(payments.approved(due, 1.0))
+    approved = await at.payment(arrival)
+    await at.record.writer.commit(payments.paid(approved, 2.0, "paid by other means"))
+    # The outbox still has the row as it was.
+    async with at.manager._lease():
+        done = await at.manager.outbox.pay([approved])
+    assert done.payments == 0
+    assert calls(at) == [0, 0, 0]
+    assert (await at.payment(arrival)).state is LedgerState.PAID
+
+
+async def test_waiting_is_paid_from_the_reward_up(at: Recruiting) -> None:
+    hit = next(h for h in await at.hits(HitState.OPEN) if h.free)
+    arrival = await at.arrive(hit)
+    at.write(release, arrival, 60, how=Release.NEVER_PAIRED, reason=LedgerReason.WAITING)
+    at.write(owes, arrival, 15, reason="bonus-x", state=LedgerState.APPROVED)
+    await at.hand_in(arrival)
+    await rounds(at, 2)
+    rewards, bonuses = await at.got(arrival)
+    assert rewards == [50]
+    assert sorted(bonuses) == [10, 15]
+    totals = await at.record.read(payments.ledger_totals, STUDY)
+    assert [(t.state, t.payments, t.cents) for t in totals] == [(LedgerState.PAID, 2, 75)]
