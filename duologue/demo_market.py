@@ -15,6 +15,7 @@ from sqlalchemy import Connection, func, select
 from chatserver.server import Server
 from dialogs.export.visdial import export_visdial
 from dialogs.record import hits as hit_rows
+from dialogs.record import supply as supplies
 from dialogs.record.payments import LedgerTotal, ledger_totals
 from dialogs.record.reviewing import reviewed
 from dialogs.record.totals import study_totals
@@ -31,7 +32,7 @@ from duologue.words import count
 from hit_manager.marketplace import tables as market
 from hit_manager.marketplace.clock import Clock
 from hit_manager.marketplace.server import MarketplaceServer, serve_marketplace
-from hit_manager.marketplace.states import AssignmentStatus
+from hit_manager.marketplace.states import AssignmentStatus, HitStatus
 from hit_manager.marketplace.workers import create_key, create_requester, invite
 
 BALANCE: Final = 100_000
@@ -132,7 +133,7 @@ async def _crowd(
 
     async def watch() -> None:
         while True:
-            supply = await record.read(hit_rows.supply, study_id)
+            supply = await record.read(supplies.supply, study_id)
             if supply.missing <= 0 and not supply.inside:
                 enough.set()
             await asyncio.sleep(LOOK_S)
@@ -178,13 +179,11 @@ def _earned(connection: Connection, now: float) -> Earned:
         select(func.count(), func.coalesce(func.sum(market.hit_types.c.reward), 0))
         .select_from(market.assignments)
         .join(market.hits, market.hits.c.id == market.assignments.c.hit_id)
-        .join(market.hit_types, market.hit_types.c.id == market.hits.c.hit_type_id)
+        .join(market.hit_types, market.hit_types.c.id == market.hits.c.type_id)
         .where(market.assignments.c.status == AssignmentStatus.APPROVED.value)
     )
     bonuses = select(func.count(), func.coalesce(func.sum(market.bonuses.c.amount), 0))
-    still = select(func.count()).where(
-        market.hits.c.expires_at > now, market.hits.c.disposed_at.is_(None)
-    )
+    still = select(func.count()).where(market.hits.c.status == HitStatus.ASSIGNABLE.value)
     rewards, reward_cents = connection.execute(approved).one()
     number, bonus_cents = connection.execute(bonuses).one()
     return Earned(

@@ -12,6 +12,7 @@ import click
 
 from dialogs.record import hits as rows
 from dialogs.record import payments, queries
+from dialogs.record import supply as supplies
 from dialogs.rules import HitState, LedgerState, StudyStatus
 from duologue.console import AS_JSON, STUDY, run, show
 from duologue.hits.desk import DRY_RUN, YES, Desk, desk, needs, sure
@@ -24,8 +25,8 @@ from hit_manager.posting import Posters
 from hit_manager.recruiters.link import add_invitations, invitation_rows, make_invitations
 
 
-async def _demand(at: Desk) -> tuple[Demand, rows.Supply]:
-    supply = await at.record.read(rows.supply, at.study_id)
+async def _demand(at: Desk) -> tuple[Demand, supplies.Supply]:
+    supply = await at.record.read(supplies.supply, at.study_id)
     live = await at.record.read(rows.hits_in, at.study_id, (HitState.WANTED, HitState.OPEN))
     study = await at.record.read(queries.study, at.study_id)
     assert study is not None, "the desk opens only for studies that have run"
@@ -40,7 +41,9 @@ async def _demand(at: Desk) -> tuple[Demand, rows.Supply]:
     return plan, supply
 
 
-def _plan_of(at: Desk, plan: Demand, supply: rows.Supply, balance: int | None) -> dict[str, Any]:
+def _plan_of(
+    at: Desk, plan: Demand, supply: supplies.Supply, balance: int | None
+) -> dict[str, Any]:
     each = price_of_a_person(at.config, at.recruiter)
     return {
         "recruiter": at.recruiter.name,
@@ -159,13 +162,13 @@ def status(study: Path, with_items: bool, as_json: bool) -> None:
 
     async def look() -> tuple[dict[str, Any], str]:
         async with desk(study) as at:
-            supply = await at.record.read(rows.supply, at.study_id)
+            supply = await at.record.read(supplies.supply, at.study_id)
             all_hits = await at.record.read(rows.hits_in, at.study_id, tuple(HitState))
             totals = await at.record.read(payments.ledger_totals, at.study_id)
             stuck = await at.record.read(
                 payments.payments_in, at.study_id, (LedgerState.HELD, LedgerState.FAILED)
             )
-            chains = await at.record.read(rows.chains, at.study_id)
+            chains = await at.record.read(supplies.chains, at.study_id)
             states = Counter(hit.state.value for hit in all_hits)
             values = {
                 "missing": supply.missing,
@@ -211,7 +214,7 @@ def _status_text(at: Desk, values: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _chain_text(chain: rows.Chain) -> str:
+def _chain_text(chain: supplies.Chain) -> str:
     held = "; ".join(
         f"{dialog} {how}" + (f" → relaunched as {', '.join(again)}" if again else "")
         for dialog, how, again in chain.dialogs
@@ -280,7 +283,7 @@ def cost(study: Path, as_json: bool) -> None:
 
     async def look() -> tuple[dict[str, Any], str]:
         async with desk(study) as at:
-            supply = await at.record.read(rows.supply, at.study_id)
+            supply = await at.record.read(supplies.supply, at.study_id)
             spent, committed = await at.manager.outbox.spent(), await at.manager.outbox.committed()
             rest = supply.wanted * price_of_a_person(at.config, at.recruiter)
             values = {

@@ -90,6 +90,9 @@ class MarketWorker:
         await worker.run()
         released = worker.released
         if released is None:
+            # Turned away, or gone without a word; only who is there still gives the task back.
+            if self.kind is not Kind.LEAVER:
+                await self._give_back(page)
             return False
         if released.submit is not None:
             await self._hand_in(released)
