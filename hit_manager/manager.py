@@ -56,6 +56,7 @@ class HitManager:
         self._now = now
         self._holder = secrets.token_hex(8)
         self._ours_until = float("-inf")
+        self._one_at_a_time = asyncio.Lock()
         self._affordable: int | None = None
         self.outbox = Outbox(record, recruiter, config, still=self._still, now=now)
         self.reconciler = Reconciler(
@@ -123,16 +124,18 @@ class HitManager:
 
     @asynccontextmanager
     async def _lease(self) -> AsyncIterator[bool]:
-        if not await self._take_lease():
-            yield False
-            return
-        keeping = asyncio.ensure_future(self._keep_lease())
-        try:
-            yield True
-        finally:
-            keeping.cancel()
-            with suppress(asyncio.CancelledError):
-                await keeping
+        # The lease keeps other processes away, the lock our own other rounds.
+        async with self._one_at_a_time:
+            if not await self._take_lease():
+                yield False
+                return
+            keeping = asyncio.ensure_future(self._keep_lease())
+            try:
+                yield True
+            finally:
+                keeping.cancel()
+                with suppress(asyncio.CancelledError):
+                    await keeping
 
     async def _take_lease(self) -> bool:
         study_id, now = self._config.study_id, self._now()

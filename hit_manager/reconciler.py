@@ -17,6 +17,7 @@ from dialogs.record import hits as rows
 from dialogs.record import queries
 from dialogs.record.errors import Conflict
 from dialogs.record.hits import AssignmentRow, HitRow
+from dialogs.record.payments import hits_with_unpaid
 from dialogs.record.store import Record
 from dialogs.record.supply import supply, unposted_relaunches
 from dialogs.record.writer import Change
@@ -254,10 +255,14 @@ class Reconciler:
         return plan, Report(wanted=people.wanted, have=people.have)
 
     async def _clear_away(self) -> int:
-        """Dispose of closed HITs in which nothing is left to be done."""
+        """Dispose of closed HITs in which nothing is left to be done.
+
+        Over there, its assignments go with a HIT, and nobody can be paid for them any more.
+        """
         study_id = self._config.study_id
         closed = await self._record.read(rows.hits_in, study_id, (HitState.CLOSED,))
         found = await self._record.read(rows.assignments_of, study_id, [h.id for h in closed])
         unfinished = {a.hit_id for a in found.values() if a.status not in FINAL}
+        unfinished |= await self._record.read(hits_with_unpaid, study_id)
         done = [hit for hit in closed if not hit.pending and hit.id not in unfinished]
         return await self._posters.dispose(done)

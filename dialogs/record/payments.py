@@ -24,7 +24,7 @@ from dialogs.record.tables import (
     workers,
 )
 from dialogs.record.writer import Change, Decision
-from dialogs.rules import AssignmentStatus, LedgerState, Release
+from dialogs.rules import ArrivalStatus, AssignmentStatus, LedgerState, Release
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +153,22 @@ def payments_begun(connection: Connection, study_id: str) -> list[PaymentRow]:
     out = ledger.c.state.in_([LedgerState.SENDING.value, LedgerState.PAID.value])
     query = _PAYMENTS.where(arrivals.c.study_id == study_id, out | begun)
     return [_payment(row) for row in connection.execute(query)]
+
+
+def hits_with_unpaid(connection: Connection, study_id: str) -> set[str]:
+    """Our ids of the HITs whose people are still inside, or are owed something."""
+    unpaid = (
+        select(ledger.c.reason)
+        .where(ledger.c.arrival_id == arrivals.c.id, ledger.c.state != LedgerState.PAID.value)
+        .exists()
+    )
+    inside = arrivals.c.status != ArrivalStatus.RELEASED.value
+    query = (
+        select(arrivals.c.hit_id)
+        .where(arrivals.c.study_id == study_id, arrivals.c.hit_id.is_not(None), inside | unpaid)
+        .distinct()
+    )
+    return set(connection.execute(query).scalars())
 
 
 def payments_of(connection: Connection, arrival_ids: Collection[str]) -> list[PaymentRow]:

@@ -8,24 +8,26 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, func, select, update
 
 from hit_manager.marketplace import assignments
 from hit_manager.marketplace.errors import AssignmentAlreadyExists, NoMoreAssignments, Refused
 from hit_manager.marketplace.ids import secret
 from hit_manager.marketplace.states import AssignmentStatus
 from hit_manager.marketplace.tables import assignments as table
-from hit_manager.marketplace.tables import hits, invitations, workers
+from hit_manager.marketplace.tables import hits, invitations, messages, workers
 from hit_manager.marketplace.workers import create_worker
 from hit_manager.marketplace.workviews import pick
 
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """Who is signed in. `name` is what they call themselves; only they see it."""
+    """Who is signed in. `name` is what they call themselves; only they see it. `unread` is how
+    many messages they have not seen."""
 
     id: str
     name: str
+    unread: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +103,26 @@ def sign_in(connection: Connection, now: float, code: str) -> str:
 
 def worker_of(connection: Connection, now: float, session: str) -> Worker | None:
     """Whose session this is."""
+    unread = (
+        select(func.count())
+        .where(messages.c.worker_id == workers.c.id, messages.c.read_at.is_(None))
+        .scalar_subquery()
+    )
     found = connection.execute(
-        select(workers.c.id, workers.c.name).where(workers.c.session_hash == _hash(session))
+        select(workers.c.id, workers.c.name, unread.label("unread")).where(
+            workers.c.session_hash == _hash(session)
+        )
     ).one_or_none()
-    return Worker(found.id, found.name) if found else None
+    return Worker(found.id, found.name, found.unread) if found else None
+
+
+def read_messages(connection: Connection, now: float, worker_id: str) -> None:
+    """Note that this worker has seen their messages."""
+    connection.execute(
+        update(messages)
+        .where(messages.c.worker_id == worker_id, messages.c.read_at.is_(None))
+        .values(read_at=now)
+    )
 
 
 def _hash(session: str) -> str:

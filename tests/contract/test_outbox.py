@@ -48,7 +48,6 @@ def calls(at: Recruiting) -> list[int]:
 async def test_reward_and_bonus_make_the_exact_amount(
     at: Recruiting, cents: int, bonuses: list[int]
 ) -> None:
-    before = await at.stage.spent()
     arrival = await at.worked(cents)
     done = await at.round()
     assert (done.paid.payments, done.paid.cents) == (1, cents)
@@ -58,11 +57,8 @@ async def test_reward_and_bonus_make_the_exact_amount(
     assert ledger.cost(payment, at.stage.recruiter) == await at.manager.outbox.spent()
     await rounds(at, 3)
     assert await at.got(arrival) == ([50], bonuses)
-    # What we think was spent is what left the account, commission included; what still stands
-    # open is held there.
-    assert before == 10 * 60
-    open_now = 60 * len(await at.open_there())
-    assert await at.stage.spent() - open_now == await at.manager.outbox.spent()
+    # What we think was spent is what left the account, commission included.
+    assert await at.stage.spent() == await at.manager.outbox.spent()
 
 
 async def test_what_the_team_adds_is_paid_beside(at: Recruiting) -> None:
@@ -71,18 +67,18 @@ async def test_what_the_team_adds_is_paid_beside(at: Recruiting) -> None:
         given = payments.given_by_hand(arrival, name, cents, "USD", f"Reason {name}", 1.0)
         await at.record.writer.commit(given)
     await at.round()
-    assert await at.got(arrival) == ([50], [100, 20, 20])
+    assert await at.got(arrival) == ([50], [20, 20, 100])
     await rounds(at, 3)
-    assert await at.got(arrival) == ([50], [100, 20, 20])
+    assert await at.got(arrival) == ([50], [20, 20, 100])
 
 
 async def test_nobody_is_approved_rejected_or_paid_without_being_owed(at: Recruiting) -> None:
     """Trap 32."""
     leaver = await at.worked(0)
-    stranger_hit = next(h for h in await at.hits(HitState.OPEN) if h.free)
-    assert stranger_hit.remote_id
-    visit = await at.stage.take(stranger_hit.remote_id)
-    await at.stage.submit(visit)
+    # And somebody who never opened our page hands in whatever they like.
+    hit = (await at.hits(HitState.OPEN))[-1]
+    assert hit.remote_id
+    await at.stage.submit(await at.stage.take(hit.remote_id))
     await rounds(at, 5, apart_s=60.0)
     assert calls(at) == [0, 0, 0]
     assert await at.got(leaver) == ([], [])
@@ -103,7 +99,7 @@ async def test_a_bonus_waits_for_the_work(at: Recruiting) -> None:
     """Trap 26."""
     arrival = await at.arrive((await at.hits(HitState.OPEN))[0])
     at.write(release, arrival, 150)
-    await rounds(at, 3)
+    await rounds(at, 3, apart_s=600.0)
     assert calls(at) == [0, 0, 0]
     # Even when it is asked for by hand.
     payment = await at.payment(arrival)
@@ -172,10 +168,10 @@ async def test_what_does_not_match_is_held_and_shown(at: Recruiting, what: str) 
     visit = await at.stage.take(one.remote_id)
     forged = {
         "worker": {"external_id": "AFORGEDWORKER1"},
-        "hit": {"hit_id": other.id},
-        "assignment": {"assignment_id": at.stage.unknown_id, "hit_id": one.id},
+        "hit": {},
+        "assignment": {"assignment_id": at.stage.unknown_id},
     }[what]
-    arrival = at.come(visit, one.id, **forged)
+    arrival = at.come(visit, (other if what == "hit" else one).id, **forged)
     at.write(release, arrival, 150)
     await at.stage.submit(visit)
     await rounds(at, 3)
@@ -185,7 +181,7 @@ async def test_what_does_not_match_is_held_and_shown(at: Recruiting, what: str) 
         assert payment.state is LedgerState.OWED
         await at.manager.pay([payment])
         payment = await at.payment(arrival)
-        assert payment.state in (LedgerState.FAILED, LedgerState.APPROVED)
+        assert payment.state is LedgerState.FAILED
     else:
         assert payment.state is LedgerState.HELD
     assert payment.problem
@@ -301,7 +297,7 @@ async def test_many_over_the_budget_are_told_once(at: Recruiting) -> None:
     assert done.paid.waiting == 4
 
 
-# --- Several at a time -----------------------------------------------------------------------------
+# --- Several at a time ---------------------------------------------------------------------
 
 
 async def test_two_managers_pay_once(at: Recruiting) -> None:
@@ -356,8 +352,7 @@ async def test_marked_as_paid_while_it_waits_stays_so(at: Recruiting) -> None:
 
 
 async def test_waiting_is_paid_from_the_reward_up(at: Recruiting) -> None:
-    hit = next(h for h in await at.hits(HitState.OPEN) if h.free)
-    arrival = await at.arrive(hit)
+    arrival = await at.arrive((await at.hits(HitState.OPEN))[0])
     at.write(release, arrival, 60, how=Release.NEVER_PAIRED, reason=LedgerReason.WAITING)
     at.write(owes, arrival, 15, reason="bonus-x", state=LedgerState.APPROVED)
     await at.hand_in(arrival)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -292,7 +292,74 @@ async def test_long_words_and_captions_fit_small_windows(
                 # Low windows scroll, but there is always a conversation to be seen in them.
                 room = await person.page.locator(".view").bounding_box()
                 assert room is not None
-                assert room["height"] >= 100, f"the conversation at {width}"
+                assert room["height"] >= 80, f"the conversation at {width}"
+
+
+LOW: Final = ((780, 390), (844, 330), (390, 500), (390, 420), (390, 390))
+"""A phone held sideways, and one whose keyboard is out."""
+
+
+async def hidden_parts(person: Person, text: str) -> list[str]:
+    """What of the newest message and the button is not whole in the window as it stands."""
+    hidden: list[str] = []
+    view = await person.page.locator(".view").bounding_box()
+    window = person.page.viewport_size
+    assert view is not None
+    assert window is not None
+    places = {
+        "the newest message": (person.get("message").filter(has_text=text), view),
+        "the button": (person.get("send"), {"y": 0.0, "height": float(window["height"])}),
+    }
+    for name, (place, within) in places.items():
+        box = await place.bounding_box()
+        end = within["y"] + within["height"]
+        if box["y"] < within["y"] - 1 or box["y"] + box["height"] > end + 1:
+            hidden.append(f"{name} at {window}: {box} in {within}")
+    if await person.page.evaluate("scrollY + document.documentElement.scrollHeight > innerHeight"):
+        hidden.append(f"the page scrolls at {window}")
+    return hidden
+
+
+async def test_low_windows_show_the_newest_message_and_the_button(
+    browser: Browser, tmp_path: Path, redis_url: str
+) -> None:
+    site = write_study(tmp_path / "study", photos(tmp_path / "photos"))
+    phone = {"viewport": {"width": 390, "height": 700}, **STILL}
+    async with on_stage(browser, site, redis_url, quick(site, study=PATIENT)) as stage:
+        one, other = await stage.person(**phone), await stage.person(**phone)
+        await one.ready()
+        await other.ready()
+        await one.start()
+        await other.start()
+        asker, teller = (one, other) if await one.role() == "questioner" else (other, one)
+        await rounds(asker, teller, 1, 5)
+        await asker.say("question 6?")
+        await teller.reads("question 6?")
+        faults: list[str] = []
+        for person in (asker, teller):
+            for low in (*LOW, *reversed(LOW)):
+                for width, height in ((390, 700), low):
+                    await person.page.set_viewport_size({"width": width, "height": height})
+                    # The list is at its end before and after.
+                    with suppress(AssertionError):
+                        await expect(person.get("to-end")).to_have_count(0, timeout=2_000)
+                    await settled(person)
+                    faults += await hidden_parts(person, "question 6?")
+        # Whoever has gone back to read stays where they are.
+        await teller.page.set_viewport_size({"width": 390, "height": 700})
+        await teller.page.locator(".view").evaluate("view => view.scrollTo(0, 0)")
+        await expect(teller.get("to-end")).to_be_visible(timeout=WAIT_MS)
+        await teller.page.set_viewport_size({"width": 390, "height": 420})
+        await settled(teller)
+        assert await teller.page.locator(".view").evaluate("view => view.scrollTop") == 0
+    assert faults == []
+
+
+async def settled(person: Person) -> None:
+    """Let the page draw what a new size has changed."""
+    await person.page.evaluate(
+        "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    )
 
 
 # --- A frame of another site ---------------------------------------------------------------

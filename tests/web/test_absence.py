@@ -320,7 +320,7 @@ async def test_typing_of_the_other_person_stretches_nothing(live: Live) -> None:
     asker, teller = await live.two(rules=rules)
     (held,) = await live.dialogs()
     typing = asyncio.create_task(types(teller))
-    await ended(asker, "left", 0, "leave")
+    await ended(asker, "left", 0, "turn")
     typing.cancel()
     (lost,) = await live.happened("seat_lost")
     assert lost.at - held.state.opened_at < 2.0
@@ -402,7 +402,7 @@ async def test_a_deadline_that_fires_twice_acts_once(live: Live) -> None:
 
     served: list[Due] = []
     server.service.deadlines.done = forgets  # type: ignore[method-assign]
-    await ended(asker, "left", 0, "leave")
+    await ended(asker, "left", 0, "turn")
     await until(lambda: served and served.count(served[0]) == 2)
     lost = [e.role for e in await live.happened("seat_lost")]
     assert lost.count(Role.QUESTIONER) == 1

@@ -233,6 +233,26 @@ async def test_what_is_taken_done_or_over_is_not_in_the_list(market: Market) -> 
     assert response.status == 403
 
 
+async def test_a_hit_for_several_people_is_for_each_of_them_once(market: Market) -> None:
+    hit_id = await market.hit(seats=3)
+    ada, bob = await market.person(), await market.person(name="Bob")
+    mine = await ada.accept(hit_id)
+    await ada.get("/worker/")
+    assert titles(ada) == []
+    assert ada.has("held")
+    await bob.get("/worker/")
+    assert titles(bob) == ["Ask about a picture"]
+    await ada.submit({"assignmentId": mine, "code": "x"})
+    await ada.get("/worker/")
+    assert titles(ada) == []
+    await ada.get(f"/worker/hits/{hit_id}")
+    assert "submitted this HIT already" in ada.last
+    # Whoever gave it back may take it once more.
+    again = await bob.accept(hit_id)
+    await bob.post(f"/worker/assignments/{again}/return")
+    assert await bob.accept(hit_id) != again
+
+
 async def test_a_long_list_goes_on_on_the_next_page(shop: Market) -> None:
     for n in range(32):
         await shop.hit(title=f"Task number {n}")

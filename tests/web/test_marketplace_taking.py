@@ -148,8 +148,13 @@ async def test_a_blocked_worker_sees_nothing_of_the_requester(shop: Market) -> N
     await shop.market.write(workers.block, shop.requester_id, worker_id, "Sold answers")
     await person.get("/worker/")
     assert titles(person) == []
+    assert person.has("unread")
     person.last = page
     assert (await person.get(f"/worker/hits/{second}")).status == 404
+    await person.get("/worker/messages")
+    assert not person.has("unread")
+    await person.get("/worker/")
+    assert not person.has("unread")
     await person.get("/worker/messages")
     assert "Vision Lab has blocked you" in person.last
     assert "Sold answers" not in person.last

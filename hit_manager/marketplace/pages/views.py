@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -198,8 +198,17 @@ async def my_work(request: web.Request) -> web.Response:
 
 
 async def messages(request: web.Request) -> web.Response:
-    found = await request.app[MARKET].read(workrecord.messages_of, request[WORKER].id)
-    return signed_in(request, "messages.html", here="messages", messages=found)
+    market, worker = request.app[MARKET], request[WORKER]
+    found = await market.read(workrecord.messages_of, worker.id)
+    if worker.unread:
+        await market.store.write(workside.read_messages, worker.id)
+    return signed_in(
+        request,
+        "messages.html",
+        here="messages",
+        messages=found,
+        worker=replace(worker, unread=0),
+    )
 
 
 async def html_question(request: web.Request) -> web.Response:

@@ -1,5 +1,6 @@
 /** What this person knows of the item: the role, the caption, the picture. */
 
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Dialog } from "../../generated/wire";
 import { useLocale, useStudy } from "../context";
 import { RoleBadge } from "../parts/RoleCards";
@@ -13,9 +14,16 @@ export function Brief({ dialog }: { dialog: Dialog }) {
   const study = useStudy();
   const { item, role } = dialog;
   const long = (item.caption?.length ?? 0) > SHORT_CAPTION;
+  const box = useRef<HTMLElement>(null);
+  const scrolls = useOverflow(box);
   return (
     // Without a picture to press, a caption that scrolls can be reached in no other way.
-    <aside class="brief" aria-label={t.chat.caption} tabIndex={long && item.picture === null ? 0 : undefined}>
+    <aside
+      ref={box}
+      class="brief"
+      aria-label={t.chat.caption}
+      tabIndex={scrolls && item.picture === null ? 0 : undefined}
+    >
       <div class="brief-role">
         <RoleBadge role={role} />
         <p class="pay-line" data-testid="pays">
@@ -36,4 +44,17 @@ export function Brief({ dialog }: { dialog: Dialog }) {
       </div>
     </aside>
   );
+}
+
+/** Whether there is more in the box than it shows, as its size changes. */
+function useOverflow(box: { current: HTMLElement | null }): boolean {
+  const [over, setOver] = useState(false);
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => setOver(element.scrollHeight > element.clientHeight + 1));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return over;
 }

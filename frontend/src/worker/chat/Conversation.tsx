@@ -21,12 +21,15 @@ const WORTH_A_BUTTON = 24;
 /** How many pixels are out of sight below. */
 const below = (box: HTMLElement) => box.scrollHeight - box.scrollTop - box.clientHeight;
 
+const sizesOf = (box: HTMLElement) => ({ view: box.clientHeight, content: box.scrollHeight });
+
 export function Conversation({ dialog, model }: Props) {
   const { t } = useLocale();
   const { messages } = dialog;
   const view = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const following = useRef(true);
+  const sizes = useRef({ view: 0, content: 0 });
   const notices = useRef<HTMLDivElement>(null);
   const [more, setMore] = useState(false);
   const toEnd = () => {
@@ -43,6 +46,7 @@ export function Conversation({ dialog, model }: Props) {
     if (view.current === null || content.current === null) return;
     const box = view.current;
     const observer = new ResizeObserver(() => {
+      sizes.current = sizesOf(box);
       if (following.current) toEnd();
       setMore(below(box) > WORTH_A_BUTTON);
     });
@@ -59,6 +63,9 @@ export function Conversation({ dialog, model }: Props) {
         aria-label={t.chat.log}
         tabIndex={0}
         onScroll={({ currentTarget: box }) => {
+          // What moves with a size is not the reader's doing, and the observer is about to follow.
+          const { view: height, content: whole } = sizesOf(box);
+          if (height !== sizes.current.view || whole !== sizes.current.content) return;
           following.current = below(box) < NEAR_END;
           setMore(below(box) > WORTH_A_BUTTON);
         }}

@@ -16,7 +16,7 @@ export function LinkBanner({ link, writing = false }: Props) {
         <p class="banner" data-testid="offline-banner">
           <span class="pulse" aria-hidden="true" />
           <strong>{t.offline.title}</strong>{" "}
-          {writing ? t.offline.note : t.offline.noteElsewhere}
+          <span class="banner-note">{writing ? t.offline.note : t.offline.noteElsewhere}</span>
         </p>
       )}
     </div>
