@@ -15,10 +15,23 @@ import pytest_asyncio
 from aiohttp import web
 
 from hit_manager.recruiters.backoff import Patience, Pause
-from hit_manager.recruiters.base import Bonus, NotThere, Refused, Unavailable, Unsure
+from hit_manager.recruiters.base import Bonus, NotThere, Posting, Refused, Unavailable, Unsure
 from hit_manager.recruiters.mturk import Mturk, MturkConfig
 from hit_manager.recruiters.mturk.errors import NeedsPerson
 
+POSTING = Posting(
+    key="hit-1",
+    url="https://duologue.example/work?hit=token",
+    title="Talk",
+    description="Talk about a photo",
+    keywords="chat",
+    reward=150,
+    currency="USD",
+    seats=1,
+    lifetime_s=3600.0,
+    assignment_duration_s=1800.0,
+    auto_approval_s=0.0,
+)
 BONUS = Bonus("pay-1", "3ASSIGNMENT", "3HIT", "A1WORKER", 50, "USD", "Thank you!")
 
 
@@ -213,6 +226,8 @@ async def test_close_waits_for_a_payment_that_was_sent(server: Answering, mturk:
     await arrived.wait()
     paying.cancel()
     closing = asyncio.create_task(mturk.close())
+    done, _ = await asyncio.wait([closing], timeout=0.2)
+    assert not done
     go_on.set()
     await closing
     assert len(answered) == 1
@@ -321,6 +336,34 @@ async def test_a_name_that_only_looks_alike_is_not_our_block(
     given = [body for operation, body, _ in server.requests if operation.startswith("Associate")]
     assert {body["QualificationTypeId"] for body in given} == {"3NEW"}
     assert all(body["SendNotification"] is False for body in given)
+
+
+async def test_a_hit_that_was_posted_is_found_by_its_key_where_its_id_is_not_said(
+    server: Answering, mturk: Mturk
+) -> None:
+    def hit(hit_id: str, key: str) -> dict[str, object]:
+        return {
+            "HITId": hit_id,
+            "HITStatus": "Assignable",
+            "MaxAssignments": 1,
+            "NumberOfAssignmentsAvailable": 1,
+            "RequesterAnnotation": f"duologue:{key}",
+        }
+
+    async def answer(request: web.Request, body: dict[str, object]) -> web.Response:
+        match server.operations[-1]:
+            case "CreateHIT":
+                text = 'The idempotency token "hit-1" has already been processed.'
+                return server.json({"__type": "RequestError", "Message": text}, 400)
+            case "ListHITs":
+                return server.json({"HITs": [hit("3OTHER", "hit-11"), hit("3MINE", "hit-1")]})
+            case _:
+                return server.json({"QualificationTypes": [], "QualificationType": made})
+
+    made = {"QualificationTypeId": "3NEW"}
+    server.answer = answer
+    posted = await mturk.post(POSTING)
+    assert (posted.id, posted.key) == ("3MINE", "hit-1")
 
 
 async def test_an_unknown_hit_is_told_from_one_in_the_wrong_state(
