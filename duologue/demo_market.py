@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from sqlalchemy import Connection, func, select
@@ -72,9 +73,13 @@ class MarketSite:
 
 @asynccontextmanager
 async def market_site(
-    folder: Path, environment: Mapping[str, str], workers: int
+    folder: Path,
+    environment: Mapping[str, str],
+    workers: int,
+    more: Mapping[str, str] = MappingProxyType({}),
 ) -> AsyncIterator[MarketSite]:
-    """A marketplace that runs while the context is open, and a study that recruits there."""
+    """A marketplace that runs while the context is open, and a study that recruits there; `more`
+    are keys of its study file, as TOML."""
     clock = ShiftedClock()
     store = f"sqlite:///{folder / 'market.sqlite'}"
     async with serve_marketplace(store, clock=clock, settle_every_s=ROUND_S) as server:
@@ -85,7 +90,7 @@ async def market_site(
             "DUOLOGUE_MTURK_ACCESS_KEY": key.id,
             "DUOLOGUE_MTURK_SECRET_KEY": key.secret,
         }
-        more = {**_STUDY, "endpoint": f'"{server.url}"'}
+        more = {**_STUDY, "endpoint": f'"{server.url}"', **more}
         site = make_site(
             folder, {**environment, **keys}, workers, spare=0 if workers else 1, more=more
         )

@@ -1,0 +1,191 @@
+"""A whole paid study in real browsers: from the marketplace's list to *paid*."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, Page, Route, expect
+from sqlalchemy import select
+
+from chatserver.server import Server
+from dialogs.record import tables
+from dialogs.record.payments import ledger_totals
+from dialogs.rules import LedgerState
+from duologue.demo import config_for
+from duologue.demo_market import MarketSite, market_site
+from duologue.serve import prepare_record, running
+from tests.browser import open_wary_browser
+from tests.e2e.stage import WAIT_MS, Person, rounds
+
+pytestmark = pytest.mark.e2e
+
+STUDY = {"rounds": "2", "pair_again_below": "1"}
+SUBMIT = "**/mturk/externalSubmit"
+
+
+@dataclass
+class Market:
+    """A study that recruits on a marketplace, both running."""
+
+    at: MarketSite
+    server: Server
+
+    async def arrivals(self) -> int:
+        rows = await self.server.service.record.read(
+            lambda connection: connection.execute(select(tables.arrivals.c.id)).all()
+        )
+        return len(rows)
+
+
+@asynccontextmanager
+async def open_study(folder: Path, redis_url: str) -> AsyncIterator[Market]:
+    async with market_site(_made(folder), {"DUOLOGUE_PORT": "0"}, 0, STUDY) as at:
+        await prepare_record(at.site)
+        config = replace(config_for(at.site), heartbeat_s=1.0)
+        async with running(at.site, redis_url, config=config, hits_every_s=0.3) as server:
+            yield Market(at, server)
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+async def find_a_hit(page: Page, invitation: str, name: str) -> None:
+    """From the invitation to the preview of a HIT of the study."""
+    await page.goto(invitation)
+    await page.get_by_label("Name to show").fill(name)
+    await page.get_by_label("Country you live in").select_option("DE")
+    await page.get_by_test_id("join").click()
+
+    async def listed() -> bool:
+        await page.goto(page.url.partition("/worker/")[0] + "/worker/")
+        return await page.get_by_test_id("preview").count() > 0
+
+    async with asyncio.timeout(WAIT_MS / 1000):
+        while not await listed():
+            pass
+    await page.get_by_test_id("preview").click()
+
+
+def inside(page: Page) -> Person:
+    """The worker's page in the frame, as a person sees it."""
+    frame: Any = page.frame_locator("[data-testid=task]")
+    return Person(frame, "")
+
+
+async def look_then_accept(market: Market, page: Page) -> Person:
+    """The preview shows the study and takes no seat; then the HIT is accepted."""
+    before = await market.arrivals()
+    person = inside(page)
+    await person.shows("preview")
+    await expect(person.get("begin")).to_be_disabled()
+    assert await market.arrivals() == before
+    await page.get_by_test_id("accept").click()
+    person = inside(page)
+    await person.shows("preview")
+    return person
+
+
+async def enter(person: Person) -> None:
+    """From the accepted HIT to the lobby."""
+    await person.press("begin")
+    await person.shows("consent")
+    await person.press("agree")
+    await person.shows("instructions")
+    await person.press("instructions-next")
+    await person.shows("check")
+    for question in await person.get("check-question").all():
+        await question.get_by_test_id("check-option").first.click()
+    await person.press("check-submit")
+    await person.shows("arrived")
+    await person.press("ready")
+
+
+async def talk(first: Person, second: Person) -> None:
+    await first.start()
+    await second.start()
+    pair = (first, second) if await first.role() == "questioner" else (second, first)
+    await rounds(*pair, 1, 2)
+
+
+async def is_paid(page: Page) -> None:
+    """On *my work*: approved, with the whole pay, reward and bonus together."""
+    async with asyncio.timeout(WAIT_MS / 1000):
+        while "$1.50" not in await page.get_by_test_id("earned").inner_text():
+            await page.reload()
+    await expect(page.get_by_test_id("row")).to_have_attribute("data-state", "approved")
+
+
+async def through(market: Market, pages: tuple[Page, Page]) -> tuple[Person, Person]:
+    """Two people from their invitations to the end of a dialog."""
+    people = []
+    for page, link, name in zip(pages, market.at.invitations, ("Ada", "Ben"), strict=False):
+        await find_a_hit(page, link, name)
+        people.append(await look_then_accept(market, page))
+    for person in people:
+        await enter(person)
+    await talk(*people)
+    for person in people:
+        await person.shows("released")
+    return people[0], people[1]
+
+
+async def all_paid(market: Market) -> None:
+    record, study_id = market.server.service.record, market.at.site.study.study.id
+    totals = await record.read(ledger_totals, study_id)
+    assert [(t.state, t.payments, t.cents) for t in totals] == [(LedgerState.PAID, 2, 300)]
+
+
+async def test_two_people_from_the_list_to_paid(
+    browser: Browser, tmp_path: Path, redis_url: str
+) -> None:
+    """Trap 31: what is done here and could not be handed in is handed in again."""
+    async with open_study(tmp_path / "study", redis_url) as market:
+        contexts = [await browser.new_context() for _ in range(2)]
+        first, second = [await context.new_page() for context in contexts]
+        ada, ben = await through(market, (first, second))
+        failed = 0
+
+        async def fail_once(route: Route) -> None:
+            nonlocal failed
+            failed += 1
+            await route.fulfill(status=503, body="away") if failed == 1 else await route.continue_()
+
+        await first.route(SUBMIT, fail_once)
+        await ada.press("finish")
+        await expect(first.frame_locator("[data-testid=task]").get_by_text("away")).to_be_visible()
+        await first.reload()
+        ada = inside(first)
+        await ada.shows("released")
+        await ada.press("finish")
+        await ben.press("finish")
+        for page in (first, second):
+            await page.wait_for_url("**/worker/work?said=submitted", timeout=WAIT_MS)
+            await is_paid(page)
+        assert failed == 2
+        await all_paid(market)
+        for context in contexts:
+            await context.close()
+
+
+async def test_the_same_with_third_party_cookies_blocked(tmp_path: Path, redis_url: str) -> None:
+    """Trap 30: the frame may keep nothing, and needs nothing kept."""
+    async with (
+        open_study(tmp_path / "study", redis_url) as market,
+        open_wary_browser(tmp_path / "ada") as one,
+        open_wary_browser(tmp_path / "ben") as other,
+    ):
+        pages = one.pages[0], other.pages[0]
+        for person in await through(market, pages):
+            await person.press("finish")
+        for page in pages:
+            await page.wait_for_url("**/worker/work?said=submitted", timeout=WAIT_MS)
+            await is_paid(page)
+        await all_paid(market)
