@@ -46,7 +46,7 @@ from duologue.settings import check_settings
 from duologue.simulate.command import command as simulate_command
 from duologue.simulate.command import progress_line
 from duologue.simulate.corpus import BadCorpus
-from duologue.template import template
+from duologue.template import id_from, template
 from duologue.words import count
 from hit_manager.recruiters.base import RecruiterError
 
@@ -116,13 +116,16 @@ def _in_one_line(error: click.ClickException) -> str:
 def init(folder: Path) -> None:
     """Write a new study into FOLDER: a study file in which every key is explained.
 
+    Its id is made of the folder's name.
+
     Example: duologue init my-study
     """
     file = folder / STUDY_FILE
     if file.exists():
         raise BadInput([f"{file}: is there already; choose another folder or edit it"])
     folder.mkdir(parents=True, exist_ok=True)
-    file.write_text(template(), encoding="utf-8")
+    study_id = id_from(folder.resolve().name)
+    file.write_text(template(study_id), encoding="utf-8")
     click.echo(
         f"wrote {file}; put your images and items.jsonl beside it, then: duologue serve {folder}"
     )
@@ -275,9 +278,9 @@ def demo(
     """Start a small study on this machine and print its links.
 
     The two links are two people, so both can be opened in one browser. The port is 8000, or any
-    free one when that is taken; DUOLOGUE_PORT names another.
+    free one when that is taken; to choose it, set DUOLOGUE_PORT, as in DUOLOGUE_PORT=8080.
 
-    Example: DUOLOGUE_PORT=8080 duologue demo --partner
+    Example: duologue demo --partner
     """
     if leave and not workers:
         raise BadInput(["--exit needs --workers: without any, nothing would ever be done"])

@@ -17,6 +17,7 @@ from duologue.cli import main as duologue_main
 from duologue.demo import config_for, make_site
 from duologue.problems import BadInput
 from duologue.serve import check_port
+from duologue.study import read_study
 
 MAKEFILE = (Path(__file__).parents[2] / "Makefile").read_text(encoding="utf-8")
 
@@ -88,6 +89,43 @@ def test_every_group_has_an_example() -> None:
     assert len(found) >= 3
     for group in found:
         assert "Example: duologue " in (group.help or ""), group.name
+
+
+# --- A new study ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("folder", "study_id"),
+    [
+        ("my-study", "my-study"),
+        ("Kitchens 2", "kitchens-2"),
+        ("a__b..c", "a-b-c"),
+        ("-Küchen-", "kuchen"),
+        ("مطبخ", "my-study"),
+        ("...", "my-study"),
+        ("x" * 62 + "-y", "x" * 62),
+        ("9", "9"),
+    ],
+)
+def test_a_new_study_is_named_after_its_folder(
+    folder: str,
+    study_id: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert said(capsys, monkeypatch, "init", "--", folder)[0] == 0
+    assert read_study(tmp_path / folder / "study.toml").study.id == study_id
+
+
+def test_a_study_in_the_current_folder_is_named_after_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "Beaches").mkdir()
+    monkeypatch.chdir(tmp_path / "Beaches")
+    assert said(capsys, monkeypatch, "init", ".")[0] == 0
+    assert read_study(Path("study.toml")).study.id == "beaches"
 
 
 # --- Ports ---------------------------------------------------------------------------------
