@@ -36,10 +36,10 @@ help: ## list the targets
 setup: $(RUNTIME) $(PAGES) ## set up, so that .venv/bin/duologue can be used
 
 demo: $(RUNTIME) $(PAGES) ## set up, start a small study and print its links (ARGS="--workers 20 --exit")
-	$(BIN)/duologue demo $(ARGS)
+	@$(BIN)/duologue demo $(ARGS)
 
 run: $(RUNTIME) $(PAGES) ## serve the study of ARGS: `duologue serve`
-	$(BIN)/duologue serve $(ARGS)
+	@$(BIN)/duologue serve $(ARGS)
 
 test: check e2e-ready ## set up, then run every check and test but the long chaos run
 	$(BIN)/pytest -n $(WORKERS) -m "not e2e and not chaos"
@@ -95,22 +95,22 @@ e2e-ready: $(DEV) $(PAGES)
 	  { rm -rf .venv; echo "No virtual environment could be made; on Debian: apt install python3-venv" >&2; exit 1; }
 
 $(RUNTIME): requirements/runtime.txt pyproject.toml | .venv/bin/python
-	@echo "Setting up Python packages"
+	@echo "Setting up Python packages" >&2
 	@$(PIP) -r requirements/runtime.txt
 	@$(BIN)/python -m pip --disable-pip-version-check --quiet install --no-build-isolation --no-deps -e .
 	@touch $@
 
 $(DEV): requirements/dev.txt $(RUNTIME)
-	@echo "Setting up development packages"
+	@echo "Setting up development packages" >&2
 	@$(PIP) -r requirements/dev.txt
 	@touch $@
 
 $(NODE): requirements/node.txt | .venv/bin/python
-	@[[ "$(NODE_OK)" == yes ]] || { echo "Setting up Node"; $(PIP) -r requirements/node.txt; }
+	@[[ "$(NODE_OK)" == yes ]] || { echo "Setting up Node" >&2; $(PIP) -r requirements/node.txt; }
 	@touch $@
 
 $(MODULES): frontend/package-lock.json frontend/.npmrc $(NODE)
-	@echo "Setting up the front end"
+	@echo "Setting up the front end" >&2
 	@cd frontend && npm ci --silent
 	@touch $@
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 import tempfile
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 import orjson
@@ -20,7 +21,7 @@ from dialogs.record.errors import RecordError
 from dialogs.record.studies import changed_status
 from dialogs.rules import StudyStatus
 from duologue.console import AS_JSON, STUDY, record_of, run, show, site_of
-from duologue.demo import demo_plan, make_site, run_demo
+from duologue.demo import chose_port, demo_plan, make_site, run_demo
 from duologue.demo_market import market_site, run_market_demo
 from duologue.embedded import EmbeddedRedis, EmbeddedRedisError
 from duologue.hits.command import command as hits_command
@@ -31,7 +32,9 @@ from duologue.recruiting import recruiter_for
 from duologue.serve import (
     STUDY_FILE,
     Site,
+    check_port,
     check_redis,
+    port_in_use,
     prepare_record,
     redis_for,
     running,
@@ -39,10 +42,11 @@ from duologue.serve import (
     until_told_to_stop,
     url_of,
 )
+from duologue.settings import check_settings
 from duologue.simulate.command import command as simulate_command
 from duologue.simulate.command import progress_line
 from duologue.simulate.corpus import BadCorpus
-from duologue.template import template
+from duologue.template import id_from, template
 from duologue.words import count
 from hit_manager.recruiters.base import RecruiterError
 
@@ -50,7 +54,10 @@ from hit_manager.recruiters.base import RecruiterError
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="duologue", message="%(prog)s %(version)s")
 def cli() -> None:
-    """Collect two-person dialogs: pair people live, lose nothing, pay everyone, export data."""
+    """Collect two-person dialogs: pair people live, lose nothing, pay everyone, export data.
+
+    Example: duologue init my-study && duologue serve my-study
+    """
 
 
 def main() -> None:
@@ -64,18 +71,18 @@ def main() -> None:
     except (RecordError, EmbeddedRedisError, ExportError, RecruiterError) as error:
         click.echo(f"duologue: {error}", err=True)
         sys.exit(2)
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
+        sys.exit(2)
+    except click.ClickException as error:
+        click.echo(f"duologue: {_in_one_line(error)}", err=True)
         sys.exit(2)
     except click.Abort:
         sys.exit(130)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            click.echo(
-                "duologue: the port is in use; stop what uses it, or set DUOLOGUE_PORT to "
-                "another one (0 for any that is free)",
-                err=True,
-            )
+            found = _BOUND_PORT.search(str(error))
+            click.echo(f"duologue: {port_in_use(found[1] if found else '?')}", err=True)
             sys.exit(2)
         where = f" ({error.filename})" if error.filename else ""
         click.echo(f"duologue: {error.strerror or error}{where}", err=True)
@@ -86,6 +93,21 @@ def main() -> None:
         sys.exit(2)
 
 
+_BOUND_PORT: Final = re.compile(r"', (\d+)")
+"""The port in what asyncio says of an address that it could not bind."""
+
+
+_DID_YOU_MEAN: Final = re.compile(r"\. \(?Did you mean (?:one of: )?([^?]*)\?\)?$")
+
+
+def _in_one_line(error: click.ClickException) -> str:
+    """What is wrong with the words of a command, and where to read the right ones."""
+    text = " ".join(error.format_message().split()).rstrip(".")
+    text = _DID_YOU_MEAN.sub(r"; did you mean \1?", text[:1].lower() + text[1:])
+    context = getattr(error, "ctx", None)
+    return text if context is None else f"{text} (see `{context.command_path} --help`)"
+
+
 # --- Commands ------------------------------------------------------------------------------
 
 
@@ -94,13 +116,16 @@ def main() -> None:
 def init(folder: Path) -> None:
     """Write a new study into FOLDER: a study file in which every key is explained.
 
+    Its id is made of the folder's name.
+
     Example: duologue init my-study
     """
     file = folder / STUDY_FILE
     if file.exists():
         raise BadInput([f"{file}: is there already; choose another folder or edit it"])
     folder.mkdir(parents=True, exist_ok=True)
-    file.write_text(template(), encoding="utf-8")
+    study_id = id_from(folder.resolve().name)
+    file.write_text(template(study_id), encoding="utf-8")
     click.echo(
         f"wrote {file}; put your images and items.jsonl beside it, then: duologue serve {folder}"
     )
@@ -132,6 +157,7 @@ def serve(study: Path, check: bool, no_hits: bool) -> None:
         )
         return
     log_to_stderr(site.settings.log_level)
+    check_port(site.settings.host, site.settings.port)
     with redis_for(site) as redis:
         run(_serve(site, redis, hits=not no_hits))
 
@@ -159,7 +185,10 @@ def _progress(what: str) -> Any:
 
 @cli.group()
 def items() -> None:
-    """Look after the items of a study."""
+    """Look after the items of a study.
+
+    Example: duologue items add more.jsonl my-study
+    """
 
 
 @items.command("add")
@@ -248,7 +277,8 @@ def demo(
 ) -> None:
     """Start a small study on this machine and print its links.
 
-    The two links are two people, so both can be opened in one browser.
+    The two links are two people, so both can be opened in one browser. The port is 8000, or any
+    free one when that is taken; to choose it, set DUOLOGUE_PORT, as in DUOLOGUE_PORT=8080.
 
     Example: duologue demo --partner
     """
@@ -258,9 +288,12 @@ def demo(
         raise BadInput(["--leavers: there are not more leavers than --workers"])
     if market and partner:
         raise BadInput(["--partner: on a marketplace partners come by HITs; leave one of both out"])
+    if folder is not None and folder.exists() and any(folder.iterdir()):
+        raise BadInput([f"--folder: {folder} is not empty; name a new folder"])
+    settings = check_settings(os.environ, folder or Path())
+    if chose_port(settings):
+        check_port(settings.host, settings.port)
     place = folder or Path(tempfile.mkdtemp(prefix="duologue-demo-"))
-    if place.exists() and any(place.iterdir()):
-        raise BadInput([f"--folder: {place} is not empty; name a new folder"])
     place.mkdir(parents=True, exist_ok=True)
     speed = pace if pace is not None else (0.02 if leave else 1.0)
     try:

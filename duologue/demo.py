@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import math
 import re
-import socket
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -21,17 +19,19 @@ from dialogs.record.totals import study_totals
 from dialogs.rules import ArrivalStatus
 from duologue.embedded import EmbeddedRedis
 from duologue.money import to_text
+from duologue.problems import BadInput
 from duologue.scenes import write_scenes
 from duologue.serve import (
     STUDY_FILE,
     Site,
+    check_port,
     prepare_record,
     running,
     server_config,
     until_told_to_stop,
     url_of,
 )
-from duologue.settings import read_settings
+from duologue.settings import Settings, read_settings
 from duologue.simulate.corpus import Corpus
 from duologue.simulate.mix import ALL_NORMAL, Kind, Mix
 from duologue.simulate.pace import Pace
@@ -81,15 +81,20 @@ _TOML: Final = re.MULTILINE | re.DOTALL
 
 
 def config_for(site: Site) -> ServerConfig:
-    """The site's configuration, on the next free port when the usual one is taken."""
+    """The site's configuration, on any free port when the usual one is taken."""
     config = server_config(site, guests=True)
-    with contextlib.closing(socket.socket()) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((config.host, config.port))
-        except OSError:
-            return replace(config, port=0)
+    if chose_port(site.settings):
+        return config
+    try:
+        check_port(config.host, config.port)
+    except BadInput:
+        return replace(config, port=0)
     return config
+
+
+def chose_port(settings: Settings) -> bool:
+    """Whether the port was named, so that no other will do."""
+    return "port" in settings.model_fields_set
 
 
 async def run_demo(

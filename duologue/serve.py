@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
 import logging
 import signal
+import socket
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -108,6 +110,46 @@ async def look_after(redis: EmbeddedRedis | str) -> None:
         await asyncio.sleep(LOOK_S)
         if redis.revive():
             log.error("the embedded Redis had ended and was started again; nothing is lost")
+
+
+def check_port(host: str, port: int) -> None:
+    """Whether a server could listen there, asked before anything is changed.
+
+    Raises:
+        BadInput: it could not.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, kind, protocol, _, address in found:
+            with socket.socket(family, kind, protocol) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                if family == socket.AF_INET6:
+                    probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+                probe.bind(address)
+    except socket.gaierror as error:
+        raise BadInput([f"DUOLOGUE_HOST: {host} is no address ({error.strerror})"]) from None
+    except OSError as error:
+        raise BadInput([_no_port(host, port, error)]) from None
+
+
+def _no_port(host: str, port: int, error: OSError) -> str:
+    match error.errno:
+        case errno.EADDRINUSE:
+            return port_in_use(port)
+        case errno.EACCES | errno.EPERM:
+            return f"DUOLOGUE_PORT: you may not open port {port}; choose one from 1024 on"
+        case errno.EADDRNOTAVAIL:
+            return f"DUOLOGUE_HOST: {host} is no address of this machine"
+        case _:
+            return f"port {port} at {host} cannot be opened: {error.strerror}"
+
+
+def port_in_use(port: int | str) -> str:
+    """What to say of a port that somebody else listens on."""
+    return (
+        f"port {port} is in use; stop what uses it, or set DUOLOGUE_PORT to another one "
+        "(0 for any that is free)"
+    )
 
 
 async def check_redis(url: str) -> None:

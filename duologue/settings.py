@@ -140,6 +140,11 @@ class Settings(BaseModel):
     """The API token for Prolific."""
 
 
+def check_settings(environment: Mapping[str, str], folder: Path) -> Settings:
+    """As `read_settings`, before there is to be any file: the stored secret key has a stand-in."""
+    return _checked(environment, folder)[0]
+
+
 def read_settings(environment: Mapping[str, str], folder: Path) -> Settings:
     """The settings in `environment`, with defaults in the study's `folder`.
 
@@ -150,6 +155,14 @@ def read_settings(environment: Mapping[str, str], folder: Path) -> Settings:
         SettingsError: a variable is unknown or its value is wrong, or others may read the
             secret key's file.
     """
+    settings, values = _checked(environment, folder)
+    if "secret_key" in values:
+        return settings
+    return Settings.model_validate(values | {"secret_key": _stored_secret(folder / SECRET_FILE)})
+
+
+def _checked(environment: Mapping[str, str], folder: Path) -> tuple[Settings, dict[str, str]]:
+    """The settings, perhaps with a stand-in for the secret key, and the values as given."""
     names = {PREFIX + name.upper(): name for name in Settings.model_fields}
     given = {key: value for key, value in environment.items() if key.startswith(PREFIX) and value}
     problems = [
@@ -157,18 +170,14 @@ def read_settings(environment: Mapping[str, str], folder: Path) -> Settings:
     ]
     values = {names[key]: value for key, value in given.items() if key in names}
     values.setdefault("database_url", f"sqlite:///{folder.resolve() / 'duologue.sqlite'}")
-    stored = "secret_key" not in values
-    # A stand-in, so that a wrong variable is told before any file is made.
-    checked = values | ({"secret_key": "x" * MIN_SECRET} if stored else {})
+    settings = None
     try:
-        settings = Settings.model_validate(checked)
+        settings = Settings.model_validate({"secret_key": "x" * MIN_SECRET} | values)
     except ValidationError as error:
         problems.extend(_named(line) for line in problems_of(error, Settings, ""))
-    if problems:
+    if problems or settings is None:
         raise SettingsError(problems)
-    if not stored:
-        return settings
-    return Settings.model_validate(values | {"secret_key": _stored_secret(folder / SECRET_FILE)})
+    return settings, values
 
 
 def _named(problem: str) -> str:

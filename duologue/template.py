@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
+import unicodedata
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Any, Final
@@ -17,8 +19,11 @@ _HEAD: Final = """\
 # Durations are in seconds, file names are relative to this file.
 """
 
+DEFAULT_ID: Final = "my-study"
+MAX_ID: Final = 63
+
 _OWN: Final[Mapping[str, Mapping[str, Any]]] = {
-    "study": {"id": "my-study", "title": "Talk with a partner about a picture"},
+    "study": {"title": "Talk with a partner about a picture"},
     "items": {"file": "items.jsonl"},
 }
 """Values of the keys that have no default."""
@@ -41,9 +46,17 @@ _CHECK: Final = (
 )
 
 
-def template() -> str:
+def id_from(name: str) -> str:
+    """A study's id made of a folder's name; `my-study` where nothing is left of it."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    study_id = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")[:MAX_ID].strip("-")
+    return study_id or DEFAULT_ID
+
+
+def template(study_id: str = DEFAULT_ID) -> str:
     """The text of a new study file. It is a whole study: only its items are missing."""
-    values = StudyFile.model_validate(_OWN, strict=False).model_dump()
+    own = {**_OWN, "study": {**_OWN["study"], "id": study_id}}
+    values = StudyFile.model_validate(own, strict=False).model_dump()
     values["check"] = _CHECK
     return _HEAD + "".join(_section(StudyFile, values, "")).rstrip() + "\n"
 

@@ -9,7 +9,10 @@ from duologue.hits import money, people, posting, review
 
 @click.group()
 def command() -> None:
-    """Recruit people, relaunch what failed, review, and pay exactly once."""
+    """Recruit people, relaunch what failed, review, and pay exactly once.
+
+    Example: duologue hits plan my-study
+    """
 
 
 for each in (

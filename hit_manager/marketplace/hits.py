@@ -11,7 +11,7 @@ Unlike Amazon, this marketplace never disposes of a HIT by itself.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Row, func, insert, select, update
@@ -154,9 +154,7 @@ def load(
 ) -> list[Hit]:
     """The HITs that fulfil conditions on `hits` and `hit_types`, newest first."""
     rows = connection.execute(
-        select(hits, *(c.label(f"type_{c.name}") for c in hit_types.c if c.name not in _ALIKE))
-        .join(hit_types, hit_types.c.id == hits.c.type_id)
-        .where(*where)
+        _WITH_TYPE.where(*where)
         .order_by(hits.c.n if oldest_first else hits.c.n.desc())
         .limit(limit)
     ).all()
@@ -165,6 +163,10 @@ def load(
 
 
 _ALIKE: Final = frozenset({"n", "id", "requester_id", "created_at", "fingerprint"})
+_WITH_TYPE: Final = select(
+    hits, *(c.label(f"type_{c.name}") for c in hit_types.c if c.name not in _ALIKE)
+).join(hit_types, hit_types.c.id == hits.c.type_id)
+"""Built once: putting it together costs more than running it."""
 
 
 def count(connection: Connection, hit_ids: Collection[str]) -> dict[str, Counts]:
@@ -234,7 +236,7 @@ def refresh(connection: Connection, now: float, hit_id: str, *, at: float | None
     connection.execute(update(hits).where(hits.c.id == hit_id).values(status=status))
     if status is HitStatus.REVIEWABLE and hit.status is not HitStatus.REVIEWING:
         emit(connection, now if at is None else at, Event.HIT_REVIEWABLE, hit_id)
-    return get(connection, now, hit_id)
+    return replace(hit, status=status)
 
 
 def note_expiry(connection: Connection, now: float, hit_id: str, *, at: float) -> Hit:

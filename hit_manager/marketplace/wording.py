@@ -47,9 +47,9 @@ def describe(connection: Connection, requirement: Requirement) -> str:
             name = SYSTEM_TYPES.get(type_id) or _name(connection, type_id)
     match requirement.comparator:
         case Comparator.EXISTS:
-            return f"{name}: you have it"
+            return f"Has the qualification “{name}”"
         case Comparator.DOES_NOT_EXIST:
-            return f"{name}: you do not have it"
+            return f"Does not have the qualification “{name}”"
         case Comparator.IN if requirement.type_id == LOCALE:
             return f"{name}: {_values(requirement)}"
         case Comparator.NOT_IN if requirement.type_id == LOCALE:

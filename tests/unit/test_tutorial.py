@@ -37,7 +37,8 @@ def test_every_command_exists_with_its_options(line: str) -> None:
         name = words.pop(0)
         assert name in command.commands, f"there is no command {name}"
         command = command.commands[name]
-    command.make_context(command.name, words)
+    # The names are those of the group, and are remembered by the command.
+    command.make_context(command.name, words, help_option_names=["-h", "--help"])
 
 
 def test_its_edits_make_a_right_study(tmp_path: Path) -> None:
@@ -55,6 +56,17 @@ def test_its_edits_make_a_right_study(tmp_path: Path) -> None:
     assert "--check 0,0" in TUTORIAL
     for key in re.findall(r"`(\w+) = ", TUTORIAL):
         assert f"{key} = " in text
+
+
+def test_its_study_has_the_id_that_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = next(line for line in COMMANDS if " init " in line)
+    monkeypatch.chdir(tmp_path)
+    cli(shlex.split(line)[1:], standalone_mode=False)
+    assert "`my-study`, is made of the folder's name" in TUTORIAL
+    assert read_study(tmp_path / "my-study" / "study.toml").study.id == "my-study"
+    assert "wrote my-study/study.toml" in capsys.readouterr().out
 
 
 def test_its_error_lines_are_what_comes(tmp_path: Path) -> None:

@@ -86,12 +86,14 @@ async def test_each_guard_hides_as_much_as_it_says(market: Market) -> None:
 async def test_country_and_adult_content_are_what_the_worker_said(shop: Market) -> None:
     german = Requirement(LOCALE, Comparator.IN, locales=(Locale("DE"), Locale("AT")))
     adult = Requirement(ADULT, Comparator.EQUAL, (1,), guard=Guard.DISCOVER)
-    await shop.hit(title="In German", requirements=(german,))
+    german_hit = await shop.hit(title="In German", requirements=(german,))
     await shop.hit(title="Not for all", requirements=(adult,))
     one = await shop.person(country="DE", adult=True)
     other = await shop.person(country="FR")
     await one.get("/worker/?qualified=1")
     assert titles(one) == ["Not for all", "In German"]
+    await one.get(f"/worker/hits/{german_hit}")
+    assert "Where you live: Germany or Austria" in one.last
     await other.get("/worker/")
     assert titles(other) == ["In German"]
     assert "do not qualify" in other.last
@@ -116,6 +118,8 @@ async def test_a_soft_block_hides_and_a_qualification_can_be_asked_for(market: M
     worker_id = await market.worker_id(person)
     await person.get(f"/worker/hits/{hit_id}")
     assert person.has("cannot-accept")
+    assert "Has the qualification “Trained”" in person.last
+    assert "Curious: at least 7" in person.last
     paths = re.findall(r'action="(/worker/qualifications/\w+/ask)"', person.last)
     assert paths == [f"/worker/qualifications/{each}/ask" for each in (trained, curious)]
     page = person.last
