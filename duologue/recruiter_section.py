@@ -19,6 +19,12 @@ def _endpoint(text: str) -> str:
     return text.rstrip("/")
 
 
+def _site(text: str) -> str:
+    if not re.fullmatch(r"https?://[^/\s]+", text):
+        raise ValueError("must be addresses without a path, such as https://market.example.org")
+    return text
+
+
 def _country(text: str) -> str:
     if not re.fullmatch(r"[A-Z]{2}(-[A-Z]{2})?", text):
         raise ValueError('must be country codes such as "US" or "US-NY"')
@@ -57,6 +63,9 @@ class RecruiterSection(Section):
     endpoint: Annotated[str, AfterValidator(_endpoint)] = "sandbox"
     """Only for mturk: "production", "sandbox", or the address of a marketplace such as
     "http://127.0.0.1:8100"."""
+    submit_to: tuple[Annotated[str, AfterValidator(_site)], ...] = ()
+    """Only for mturk: sites that pages may hand in to, where a marketplace's own address is not
+    that of its interface."""
     reward: Amount | None = None
     """What approving the work pays by itself; what is owed beyond that is sent as a bonus. Without
     it, the least that anybody can be owed on mturk, and the whole pay on prolific."""

@@ -89,6 +89,7 @@ def _mturk(study: StudyFile, settings: Settings) -> MturkConfig:
             adult=section.adult_content,
         ),
         seats_per_hit=section.seats,
+        submit_to=section.submit_to,
     )
 
 

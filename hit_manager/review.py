@@ -16,6 +16,7 @@ from hit_manager.csvfiles import CsvError
 
 COLUMNS: Final = (
     "arrival",
+    "code",
     "image_id",
     "release",
     "outcome",
@@ -51,6 +52,7 @@ def table(found: Iterable[Reviewed]) -> Iterator[tuple[object, ...]]:
     for each in found:
         yield (
             each.arrival_id,
+            each.code,
             each.image_id or "",
             each.release,
             each.outcome or "",

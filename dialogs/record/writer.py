@@ -149,9 +149,7 @@ class Writer:
                 else:
                     future.set_exception(error)
 
-    def _write(
-        self, batch: Sequence[Decision], *, again: bool = True
-    ) -> list[RecordError | None]:
+    def _write(self, batch: Sequence[Decision], *, again: bool = True) -> list[RecordError | None]:
         try:
             with self._engine.connect() as connection, connection.begin():
                 _execute(connection, batch)
