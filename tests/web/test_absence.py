@@ -393,6 +393,7 @@ async def test_a_deadline_that_fires_twice_acts_once(live: Live) -> None:
 
     async def forgets(claim: Any) -> None:
         # As if the process had died after its commit: the deadline comes again.
+        await server.service.deadlines.flushed()
         async with Redis.from_url(live.redis_url) as redis:
             if not served:
                 await redis.zadd(Keys(live.study_id).deadlines, {claim.due.member(): 1})
