@@ -25,6 +25,7 @@ from benchmarks.processes import tree_cpu_seconds
 from dialogs.record import hits as hit_rows
 from dialogs.record import payments
 from dialogs.record.engine import durability
+from dialogs.record.errors import RecordError
 from dialogs.record.store import Record
 from dialogs.record.studies import changed_status
 from dialogs.rules import HitState, LedgerState, StudyStatus
@@ -195,7 +196,11 @@ async def _measure(
     record.open()
     try:
         study = _Study(database, pid, size, record, arrivals, tell)
-        await study.life()
+        try:
+            await study.life()
+        except RecordError as error:
+            # What follows needs what failed; other sizes may do well.
+            study.problems.append(f"{database}, {size.items:,} items: {error}")
         return study.rows, study.problems, durability(record.engine)
     finally:
         await record.close()
