@@ -165,8 +165,10 @@ class Killing:
         for hit in rows.values():
             if hit.relaunch_of and hit.remote_id:
                 seats[hit.relaunch_of] += hit.seats
+        # People who waited may have taken the place before anybody had to be invited for it.
+        again = set(self.at.write(_taken_again))
         for relaunch in self.at.write(_relaunches):
-            least = 0 if relaunch in self.interrupted else 2
+            least = 0 if relaunch in self.interrupted | again else 2
             if not least <= seats[relaunch] <= 2:
                 wrong.append(f"the relaunch of {relaunch} has {seats[relaunch]} seats")
         return wrong
@@ -219,6 +221,14 @@ def _on_their_way(connection: Connection) -> list[str]:
 
 def _free_items(connection: Connection) -> list[str]:
     return [item for item, _ in free_places(connection, STUDY)]
+
+
+def _taken_again(connection: Connection) -> Sequence[str]:
+    """Relaunches on whose place there was a dialog later."""
+    same = (dialogs.c.item_id == relaunches.c.item_id) & (dialogs.c.place == relaunches.c.place)
+    later = dialogs.c.opened_at >= relaunches.c.at
+    query = select(relaunches.c.dialog_id).join(dialogs, same & later)
+    return list(connection.execute(query).scalars())
 
 
 def _relaunches(connection: Connection) -> Sequence[str]:
