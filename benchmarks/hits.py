@@ -273,12 +273,13 @@ def judged(growth: list[Row]) -> list[str]:
     problems = []
     for step in growth:
         where = f"{step['database']}, {step['step']}"
-        for ratio, cpu_s in zip(step["cpu_ratios"], step["cpu_s"][1:], strict=True):
-            if ratio and ratio > MOST and cpu_s >= NOTICED_S:
-                problems.append(f"{where}: {ratio} times the processor time for twice the size")
-        for ratio in step["call_ratios"]:
-            if ratio and ratio > MOST:
-                problems.append(f"{where}: {ratio} times the calls for twice the size")
+        # Over all sizes: what else a machine does makes single ratios jump.
+        for name, least in (("cpu_s", NOTICED_S), ("calls", 1)):
+            first, *_, last = step[name]
+            doublings = len(step[name]) - 1
+            if first and last >= least and last / first > MOST**doublings:
+                each = (last / first) ** (1 / doublings)
+                problems.append(f"{where}: {name} grow {each:.1f} times for each doubling")
     return problems
 
 
