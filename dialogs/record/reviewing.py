@@ -56,13 +56,13 @@ class Reviewed:
 
 def reviewed(connection: Connection, study_id: str) -> list[Reviewed]:
     """All arrivals of a study that ended, in the order in which they did."""
-    written = connection.execute(
-        select(events.c.dialog_id, func.count())
+    messages = connection.execute(
+        select(events.c.dialog_id, func.count().label("n"))
         .join(dialogs, dialogs.c.id == events.c.dialog_id)
         .where(dialogs.c.study_id == study_id, events.c.kind == Said.kind)
         .group_by(events.c.dialog_id)
     )
-    said: dict[str, int] = {row[0]: row[1] for row in written}
+    said: dict[str, int] = {row.dialog_id: row.n for row in messages}
     owed: dict[str, tuple[int, str]] = {}
     for row in connection.execute(
         select(ledger.c.arrival_id, ledger.c.cents, ledger.c.state)

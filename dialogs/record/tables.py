@@ -206,7 +206,8 @@ ledger: Final = Table(
     Column("retry_at", Double),
     Column("problem", Text),
     CheckConstraint("cents > 0", name="cents"),
-    Index("ix_ledger_state", "state"),
+    # Those that wait are read from the oldest on.
+    Index("ix_ledger_state", "state", "at"),
 )
 
 relaunches: Final = Table(

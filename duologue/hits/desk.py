@@ -56,12 +56,14 @@ async def desk(study: Path, *, remote: bool = False) -> AsyncIterator[Desk]:
     url = site.settings.public_url or f"http://{site.settings.host}:{site.settings.port}"
     async with record_of(site) as record:
         config = hit_config(site.study, url)
+        manager = HitManager(record, recruiter, config)
         try:
             if remote:
                 await recruiter.open()
-            yield Desk(site, record, recruiter, config, HitManager(record, recruiter, config))
+            yield Desk(site, record, recruiter, config, manager)
         finally:
-            await recruiter.close()
+            # With the lease, if it was taken, so that the next command or a server goes on.
+            await manager.close()
 
 
 def needs(able: bool, desk_: Desk, what: str) -> None:
@@ -75,5 +77,5 @@ def sure(question: str, *, yes: bool, as_json: bool) -> None:
     if yes:
         return
     if as_json:
-        raise BadInput(["this spends money; with --json, say --yes as well"])
+        raise BadInput(["this asks before it goes on; with --json, say --yes as well"])
     click.confirm(question, abort=True)

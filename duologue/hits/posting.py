@@ -13,14 +13,17 @@ import click
 from dialogs.record import hits as rows
 from dialogs.record import payments, queries
 from dialogs.record import supply as supplies
+from dialogs.record.payments import PaymentRow
 from dialogs.rules import HitState, LedgerState, StudyStatus
 from duologue.console import AS_JSON, STUDY, run, show
 from duologue.hits.desk import DRY_RUN, YES, Desk, desk, needs, sure
 from duologue.problems import BadInput
 from duologue.words import count
+from hit_manager import ledger
 from hit_manager.csvfiles import write_csv
 from hit_manager.demand import Demand, demand
 from hit_manager.ledger import price_of_a_person
+from hit_manager.outbox import Paid
 from hit_manager.posting import Posters
 from hit_manager.recruiters.link import add_invitations, invitation_rows, make_invitations
 
@@ -102,11 +105,13 @@ def plan(study: Path, as_json: bool) -> None:
 @DRY_RUN
 @AS_JSON
 def launch(study: Path, yes: bool, dry_run: bool, as_json: bool) -> None:
-    """Post what is wanted, after saying what it costs. `duologue serve` goes on by itself.
+    """Post what is wanted, after saying what it costs. Pays nobody.
+
+    `duologue serve` goes on by itself.
 
     Example: duologue hits launch my-study
     """
-    _reconcile(study, yes=yes, dry_run=dry_run, as_json=as_json)
+    _reconcile(study, pays=False, yes=yes, dry_run=dry_run, as_json=as_json)
 
 
 @click.command()
@@ -119,35 +124,50 @@ def reconcile(study: Path, yes: bool, dry_run: bool, as_json: bool) -> None:
 
     Example: duologue hits reconcile my-study --yes
     """
-    _reconcile(study, yes=yes, dry_run=dry_run, as_json=as_json)
+    _reconcile(study, pays=True, yes=yes, dry_run=dry_run, as_json=as_json)
 
 
-def _reconcile(study: Path, *, yes: bool, dry_run: bool, as_json: bool) -> None:
+def _reconcile(study: Path, *, pays: bool, yes: bool, dry_run: bool, as_json: bool) -> None:
     async def work() -> tuple[dict[str, Any], str]:
         async with desk(study, remote=True) as at:
             needs(at.recruiter.capabilities.posts, at, "posts no HITs; send people its link")
             values = _plan_of(at, *await _demand(at), await at.recruiter.balance())
+            plan_text, due = _plan_text(at, values), await _due(at) if pays else []
+            if pays:
+                price = sum(ledger.cost(payment, at.recruiter) for payment in due)
+                values |= {"payments": len(due), "payments_cents": price}
+                said = f"{count(len(due), 'payment')}, {at.money(price)} with commission"
+                plan_text += f"\nto be paid        {said}"
             if dry_run:
-                return values, _plan_text(at, values)
+                return values, plan_text
             if not as_json:
-                click.echo(_plan_text(at, values))
-            if values["seats"]:
-                sure(f"Post {count(values['seats'], 'seat')}?", yes=yes, as_json=as_json)
-            done = await at.manager.round()
-            if not done.ours:
+                click.echo(plan_text)
+            if values["seats"] or due:
+                also = f", and send {count(len(due), 'payment')}" if due else ""
+                question = f"Post {count(values['seats'], 'seat')}{also}?"
+                sure(question, yes=yes, as_json=as_json)
+            report = await at.manager.reconcile()
+            # No more than was said: what has come in meanwhile waits for the next round.
+            paid = await at.manager.pay(due) if due else Paid()
+            if report is None or paid is None:
                 raise BadInput(
                     ["another process does this already; it goes on by itself, or stop it first"]
                 )
-            report = {**asdict(done.report), "paid": asdict(done.paid)}
             text = (
-                f"{count(done.report.posted, 'HIT')} posted, {done.report.expired} expired, "
-                f"{count(done.report.strays, 'stray')} taken down, "
-                f"{count(done.paid.payments, 'payment')} sent"
+                f"{count(report.posted, 'HIT')} posted, {report.expired} expired, "
+                f"{count(report.strays, 'stray')} taken down"
             )
-            return report, text
+            if pays:
+                text += f", {count(paid.payments, 'payment')} sent"
+            lines = (text, *report.problems, *paid.problems)
+            return {**asdict(report), "paid": asdict(paid)}, "\n".join(lines)
 
     values, text = run(work())
     show(as_json, values, text)
+
+
+async def _due(at: Desk) -> list[PaymentRow]:
+    return await at.manager.outbox.due() if at.recruiter.capabilities.pays else []
 
 
 @click.command()
@@ -285,7 +305,7 @@ def cost(study: Path, as_json: bool) -> None:
         async with desk(study) as at:
             supply = await at.record.read(supplies.supply, at.study_id)
             spent, committed = await at.manager.outbox.spent(), await at.manager.outbox.committed()
-            rest = supply.wanted * price_of_a_person(at.config, at.recruiter)
+            rest = (supply.wanted + supply.alone) * price_of_a_person(at.config, at.recruiter)
             values = {
                 "spent_cents": spent,
                 "owed_cents": committed - spent,

@@ -15,6 +15,7 @@ from duologue.hits.desk import DRY_RUN, YES, Desk, desk, needs, sure
 from duologue.problems import BadInput
 from duologue.words import count
 from hit_manager.csvfiles import CsvError, read_csv, write_csv
+from hit_manager.recruiters.base import RecruiterError
 from hit_manager.review import Decided, Verdict, decisions, table
 
 
@@ -101,13 +102,22 @@ async def _carry_out(
     if reject:
         needs(at.recruiter.capabilities.pays, at, "takes no work in that could be refused")
     cents = sum(p.cents for p in approve)
-    values = {"approved": len(approve), "cents": cents, "rejected": len(reject)}
+    idle = sum(d.verdict is Verdict.APPROVE for d in decided) - len(approve)
+    values = {"approved": len(approve), "cents": cents, "rejected": len(reject), "idle": idle}
     text = f"{len(approve)} approved ({at.money(cents)}), {len(reject)} rejected"
+    if idle:
+        text += f"; {idle} need no approval: nothing is owed, or it is decided already"
     if dry_run or not (approve or reject):
         return values, f"would be: {text}"
     sure(f"Carry out: {text}?", yes=yes, as_json=json)
     for payment in approve:
         await at.manager.outbox.approve(payment)
+    failed = []
     for each in reject:
-        await at.recruiter.reject(known[each.arrival_id].assignment_id, each.feedback)
+        try:
+            await at.recruiter.reject(known[each.arrival_id].assignment_id, each.feedback)
+        except RecruiterError as error:
+            failed.append(f"{name}, line {each.line}: {each.arrival_id} was not rejected: {error}")
+    if failed:
+        raise BadInput([*failed, "everything else in the file has been carried out"])
     return values, text

@@ -24,7 +24,7 @@ FRONTEND = Path(__file__).parents[1]
 AXE = FRONTEND / "node_modules" / "axe-core" / "axe.min.js"
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-SIZES = ((1100, 760), (700, 640), (360, 640))
+SIZES = ((1100, 760), (700, 640), (360, 640), (780, 390), (390, 420))
 SCHEMES = ("light", "dark")
 LANGUAGES = ("en", "ar")
 

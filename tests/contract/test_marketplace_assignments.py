@@ -129,6 +129,7 @@ async def test_a_rejection_is_not_approved_by_time(market: Market) -> None:
 
 async def test_no_delay_approves_at_once(market: Market) -> None:
     work = await market.submit(await market.hit(AutoApprovalDelayInSeconds=0))
+    assert work.status == "Approved"
     assert (await shown(market, work.id))["AssignmentStatus"] == "Approved"
 
 

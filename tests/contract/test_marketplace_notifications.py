@@ -40,7 +40,13 @@ class Hook:
 
     async def take(self, request: web.Request) -> web.Response:
         self.requests.append((dict(request.headers), await request.read()))
-        return web.Response(status=self.answers.pop(0) if self.answers else 200)
+        status = self.answers.pop(0) if self.answers else 200
+        # Where a redirect leads, everything is taken.
+        headers = {"Location": "/elsewhere"} if status == 302 else {}
+        return web.Response(status=status, headers=headers)
+
+    async def elsewhere(self, _request: web.Request) -> web.Response:
+        return web.Response()
 
     @property
     def documents(self) -> list[dict[str, Any]]:
@@ -55,6 +61,7 @@ class Hook:
 async def hook() -> AsyncIterator[Hook]:
     made, app = Hook(), web.Application()
     app.router.add_post("/hook", made.take)
+    app.router.add_get("/elsewhere", made.elsewhere)
     async with TestServer(app) as server:
         made.url = str(server.make_url("/hook"))
         yield made

@@ -82,9 +82,16 @@ async def look_on_the_way_in(inspector: Inspector, person: Person) -> None:
     await person.shows("check")
     await person.press("check-submit")
     await expect(person.get("check-incomplete")).to_be_visible(timeout=WAIT_MS)
-    for question in await person.get("check-question").all():
-        await question.get_by_test_id("check-option").first.click()
+    questions = await person.get("check-question").all()
+    for question in questions:
+        await question.get_by_test_id("check-option").nth(1).click()
     await inspector.look(person, "check")
+    await person.press("check-submit")
+    for question in questions:
+        await expect(question).to_have_attribute("data-again", "true", timeout=WAIT_MS)
+    await inspector.look(person, "check, wrong")
+    for question in questions:
+        await question.get_by_test_id("check-option").first.click()
     await person.press("check-submit")
     await person.shows("arrived")
     await inspector.look(person, "arrived")
@@ -163,7 +170,7 @@ async def test_no_screen_on_the_way_breaks_a_rule_of_axe(
         await expect(teller.get("finished")).to_be_visible(timeout=WAIT_MS)
         await inspector.look(teller, "finished")
     assert inspector.faults == []
-    assert len(set(inspector.seen)) == 18
+    assert len(set(inspector.seen)) == 19
 
 
 # --- The keyboard --------------------------------------------------------------------------

@@ -22,7 +22,7 @@ def upgrade() -> None:
         sa.Column("problem", sa.Text()),
     ):
         op.add_column("ledger", column)
-    op.create_index(op.f("ix_ledger_state"), "ledger", ["state"])
+    op.create_index(op.f("ix_ledger_state"), "ledger", ["state", "at"])
     op.create_table(
         "hits",
         sa.Column("id", sa.Text(), nullable=False),

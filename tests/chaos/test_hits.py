@@ -1,0 +1,26 @@
+"""The hit manager is killed at every step of posting and paying, two hundred times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.chaos.hits_run import POINTS, kill_often, killing
+
+pytestmark = pytest.mark.chaos
+
+RUNS: Final = 200
+
+
+async def test_every_payment_and_every_relaunch_is_there_once(
+    sqlite_url: str, tmp_path: Path, seed: int, tell: Callable[[str], None]
+) -> None:
+    async with killing(sqlite_url, tmp_path, seed) as killed:
+        wrong = await kill_often(killed, RUNS)
+        tell(killed.summary(f"The hit manager is killed (seed {seed})"))
+        assert not wrong
+        assert killed.deaths.total() == RUNS
+        assert len(killed.deaths) == len(POINTS)

@@ -1,0 +1,292 @@
+"""HITs in the record: how many people are there, which relaunches wait, and what conflicts."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import Connection
+
+from dialogs.record import hits as rows
+from dialogs.record.engine import open_engine
+from dialogs.record.errors import Conflict
+from dialogs.record.hits import AssignmentRow, NewHit
+from dialogs.record.supply import JUST_COME_S, Supply, chains, supply, unposted_relaunches
+from dialogs.record.tables import assignments, hits, studies
+from dialogs.rules import (
+    Acceptance,
+    ArrivalStatus,
+    AssignmentStatus,
+    HitState,
+    Outcome,
+    Phase,
+    SeatStatus,
+)
+from tests.records import OPENED_AT, STUDY, begin_study, commit_all, opened, shared_database
+from tests.recruiting import add_arrival, add_dialog, add_items, add_relaunch
+
+NOW = OPENED_AT + 10_000.0
+IDS = ("dog", "cat", "owl")
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def shared_url(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    with shared_database(request, tmp_path_factory.mktemp("hits")) as url:
+        yield url
+
+
+def add_hit(connection: Connection, name: str, **fields: Any) -> None:
+    row = {
+        "id": name,
+        "study_id": STUDY,
+        "recruiter": "mturk",
+        "token": f"token-{name}",
+        "remote_id": f"R{name}",
+        "state": HitState.OPEN.value,
+        "seats": 1,
+        "reward": 50,
+        "currency": "USD",
+        "created_at": OPENED_AT,
+        **fields,
+    }
+    connection.execute(hits.insert(), row)
+
+
+def add_assignment(connection: Connection, name: str, hit: str, status: AssignmentStatus) -> None:
+    row = {"study_id": STUDY, "id": name, "hit_id": hit, "worker": "A1", "status": status.value}
+    connection.execute(assignments.insert(), row)
+
+
+class World:
+    """Random rows, and the same things counted one by one."""
+
+    def __init__(self, chance: random.Random, connection: Connection) -> None:
+        self.chance = chance
+        self.wanted = {name: chance.randint(0, 3) for name in IDS}
+        self.dialogs: list[dict[str, Any]] = []
+        self.people: list[dict[str, Any]] = []
+        self.hits: list[dict[str, Any]] = []
+        for name, number in self.wanted.items():
+            add_items(connection, [name], number)
+        for n in range(chance.randint(0, 6)):
+            self._hit(connection, f"h{n}")
+        for n in range(chance.randint(0, 9)):
+            self._person(connection, n)
+        self._dialogs(connection)
+
+    def _hit(self, connection: Connection, name: str) -> None:
+        state = self.chance.choice(list(HitState))
+        seats = self.chance.randint(1, 3)
+        posted = state not in (HitState.WANTED, HitState.FAILED)
+        hit = {
+            "id": name,
+            "state": state,
+            "seats": seats,
+            "free": self.chance.randint(0, seats) if state is HitState.OPEN else 0,
+            "pending": self.chance.randint(0, seats) if posted else 0,
+        }
+        self.hits.append(hit)
+        remote = f"R{name}" if posted else None
+        add_hit(connection, name, **{**hit, "state": state.value, "remote_id": remote})
+
+    def _person(self, connection: Connection, n: int) -> None:
+        hit = self.chance.choice(self.hits)["id"] if self.hits and n % 4 else None
+        person = {
+            "n": n,
+            "hit": hit,
+            "status": self.chance.choice(list(ArrivalStatus)),
+            "told": self.chance.choice([None, *AssignmentStatus]) if hit else None,
+            "at": NOW - self.chance.choice([1.0, JUST_COME_S + 1.0]),
+            "seat": None,
+        }
+        self.people.append(person)
+        add_arrival(connection, n, status=person["status"], hit_id=hit, created_at=person["at"])
+        if person["told"]:
+            add_assignment(connection, f"assignment-{n}", hit, person["told"])
+
+    def _dialogs(self, connection: Connection) -> None:
+        seated = [p for p in self.people if p["status"] is ArrivalStatus.SEATED]
+        taken: set[tuple[str, int]] = set()
+        for n in range(self.chance.randint(0, 6)):
+            item, place = self.chance.choice(IDS), self.chance.randint(1, 4)
+            kind = self.chance.choice(["paired", "solo", "complete", "rejected", "abandoned"])
+            takes = kind in ("paired", "complete")
+            if takes and (item, place) in taken:
+                continue
+            taken |= {(item, place)} if takes else set()
+            live = kind in ("paired", "solo") and seated
+            person = seated.pop() if live else None
+            phase = {"paired": Phase.PAIRED, "solo": Phase.SOLO}.get(kind, Phase.ENDED)
+            complete = kind in ("complete", "rejected")
+            ended = Outcome.COMPLETE if complete else Outcome.ABANDONED
+            add_dialog(
+                connection,
+                f"d{n}",
+                item,
+                place,
+                phase=phase,
+                outcome=ended if phase is Phase.ENDED else None,
+                acceptance=Acceptance.REJECTED if kind == "rejected" else None,
+                people=[(f"arrival-{person['n']}", SeatStatus.LIVE)] if person else [],
+            )
+            if person:
+                person["seat"] = phase
+            self.dialogs.append({"item": item, "place": place, "kind": kind})
+
+    def counted(self, looked_at: float | None) -> Supply:
+        missing = sum(
+            not any(
+                d["item"] == item and d["place"] == place and d["kind"] == "complete"
+                for d in self.dialogs
+            )
+            for item, wanted in self.wanted.items()
+            for place in range(1, wanted + 1)
+        )
+        here = [p for p in self.people if p["status"] is not ArrivalStatus.RELEASED]
+        alone = [p for p in here if p["seat"] is Phase.SOLO]
+        open_seats = coming = gone = 0
+        for hit in self.hits:
+            holders = [
+                p
+                for p in self.people
+                if p["hit"] == hit["id"] and p["told"] in (None, AssignmentStatus.TAKEN)
+            ]
+            match hit["state"]:
+                case HitState.WANTED:
+                    open_seats += hit["seats"]
+                case HitState.OPEN:
+                    open_seats += hit["free"]
+            if hit["state"] in (HitState.OPEN, HitState.CLOSED):
+                coming += max(hit["pending"] - len(holders), 0)
+                if looked_at is not None:
+                    old = [p for p in holders if p in here and p["at"] < looked_at - JUST_COME_S]
+                    idle = [p for p in old if p["status"] is not ArrivalStatus.SEATED]
+                    gone += min(max(len(old) - hit["pending"], 0), len(idle))
+        waiting = [p for p in self.people if p["status"] is ArrivalStatus.WAITING]
+        inside = len(here) - len(alone) - gone
+        return Supply(missing, inside, open_seats, coming, len(waiting), len(alone))
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=60)
+def test_what_is_there_is_as_counted_one_by_one(shared_url: str, seed: int) -> None:
+    engine = open_engine(shared_url)
+    with engine.connect() as connection:
+        transaction = connection.begin()
+        connection.execute(
+            studies.insert(),
+            {"id": STUDY, "status": "open", "config": "{}", "created_at": 1.0},
+        )
+        world = World(random.Random(seed), connection)
+        for looked_at in (None, NOW):
+            assert supply(connection, STUDY, looked_at) == world.counted(looked_at)
+        transaction.rollback()
+    engine.dispose()
+
+
+async def test_a_place_too_much_of_one_item_is_none_of_another(database_url: str) -> None:
+    async with opened(database_url) as record:
+        await begin_study(record, people=0, items=())
+        with record.engine.connect() as connection, connection.begin():
+            add_items(connection, ["dog"], 1)
+            add_items(connection, ["cat"], 1)
+            for place in (1, 2):
+                add_dialog(
+                    connection, f"d{place}", "dog", place,
+                    phase=Phase.ENDED, outcome=Outcome.COMPLETE,
+                )  # fmt: skip
+        assert (await record.read(supply, STUDY)).missing == 1
+
+
+async def test_relaunches_that_wait_and_chains(database_url: str) -> None:
+    async with opened(database_url) as record:
+        await begin_study(record, people=0, items=())
+        with record.engine.connect() as connection, connection.begin():
+            add_items(connection, ["dog"], 2)
+            for n, (place, at) in enumerate([(1, 1.0), (2, 2.0), (1, 5.0)]):
+                add_dialog(
+                    connection, f"d{n}", "dog", place, phase=Phase.ENDED,
+                    outcome=Outcome.ABANDONED, at=at,
+                )  # fmt: skip
+                add_relaunch(connection, f"d{n}", "dog", place, at=at + 1.0)
+        # The place of d0 was taken again by d2, whose own relaunch counts now.
+        assert await record.read(unposted_relaunches, STUDY) == ["d1", "d2"]
+        new = [NewHit(f"h{n}", f"t{n}", 1, 50, "USD", "d1") for n in range(2)]
+        await record.writer.commit(rows.wanted_hits(STUDY, "mturk", new, 3.0))
+        assert await record.read(unposted_relaunches, STUDY) == ["d2"]
+        # Refused, or taken back before it was posted: nobody was invited.
+        await record.writer.commit(rows.hit_becomes("h0", HitState.FAILED, "no"))
+        assert await record.read(unposted_relaunches, STUDY) == ["d2"]
+        await record.writer.commit(rows.hit_becomes("h1", HitState.CLOSED))
+        assert await record.read(unposted_relaunches, STUDY) == ["d1", "d2"]
+        [chain] = await record.read(chains, STUDY)
+        assert (chain.wanted, chain.complete) == (2, 0)
+        assert [dialog for dialog, _, _ in chain.dialogs] == ["d0", "d1", "d2"]
+        assert chain.dialogs[1][2] == ("h0", "h1")
+
+
+async def test_a_complete_dialog_that_is_no_data_does_not_count(database_url: str) -> None:
+    async with opened(database_url) as record:
+        await begin_study(record, people=0)
+        with record.engine.connect() as connection, connection.begin():
+            add_dialog(
+                connection, "d1", "dog", phase=Phase.ENDED, outcome=Outcome.COMPLETE,
+                acceptance=Acceptance.REJECTED,
+            )  # fmt: skip
+        [chain] = await record.read(chains, STUDY)
+        assert chain.complete == 0
+        assert (await record.read(supply, STUDY)).missing == 1
+
+
+async def test_every_decision_on_a_hit_and_what_it_conflicts_with(database_url: str) -> None:
+    async with opened(database_url) as record:
+        await begin_study(record, people=0)
+        commit = record.writer.commit
+        new = [NewHit("h1", "t1", 2, 50, "USD"), NewHit("h2", "t2", 1, 50, "USD")]
+        await commit(rows.wanted_hits(STUDY, "mturk", new, 1.0))
+        with pytest.raises(Conflict):
+            await commit(rows.wanted_hits(STUDY, "mturk", [NewHit("h3", "t1", 1, 1, "USD")], 1.0))
+        await commit(rows.posted("h1", "R1", 2, 2.0, 3.0))
+        for again in (rows.posted("h1", "R9", 2, 2.0, 3.0), rows.found("h1", "R9", 2, 2.0, 3.0)):
+            with pytest.raises(Conflict):
+                await commit(again)
+        # One name over there is one HIT here.
+        with pytest.raises(Conflict):
+            await commit(rows.posted("h2", "R1", 1, 2.0, 3.0))
+        [unplaced] = await record.read(rows.unplaced_hits, STUDY)
+        assert unplaced.id == "h2"
+        await commit(rows.hit_becomes("h2", HitState.CLOSED))
+        await commit(rows.found("h2", "R2", 1, 4.0, 5.0))
+        found = await record.read(rows.hits_by_remote_id, STUDY, ["R1", "R2", "R3"])
+        assert {name: hit.id for name, hit in found.items()} == {"R1": "h1", "R2": "h2"}
+        assert found["R2"].state is HitState.OPEN
+        await commit(rows.hits_seen(STUDY, {"h1": (1, 1), "h2": (0, 1)}))
+        assert [
+            (h.free, h.pending) for h in await record.read(rows.hits_in, STUDY, list(HitState))
+        ] == [(1, 1), (0, 1)]  # noqa: E501
+        await commit(rows.hit_extended("h1", 99.0))
+        await commit(rows.hit_becomes("h1", HitState.DONE))
+        by_token = await record.read(rows.hit_by_token, STUDY, "t1")
+        assert by_token is not None
+        assert (by_token.expires_at, by_token.free, by_token.state) == (99.0, 0, HitState.DONE)
+
+
+async def test_an_assignment_belongs_to_one_hit(database_url: str) -> None:
+    async with opened(database_url) as record:
+        await begin_study(record, people=0)
+        new = [NewHit(f"h{n}", f"t{n}", 1, 50, "USD") for n in (1, 2)]
+        await commit_all(record, rows.wanted_hits(STUDY, "mturk", new, 1.0))
+        told = AssignmentRow("3A", "h1", "A1", AssignmentStatus.SUBMITTED, "code", 2.0)
+        await record.writer.commit(rows.assignments_seen(STUDY, [told], []))
+        moved = AssignmentRow("3A", "h2", "A2", AssignmentStatus.APPROVED, None, 3.0)
+        with pytest.raises(Conflict):
+            await record.writer.commit(rows.assignments_seen(STUDY, [moved], []))
+        await record.writer.commit(rows.assignments_seen(STUDY, [], [moved]))
+        assert await record.read(rows.assignments_by_id, STUDY, ["3A"]) == {"3A": moved}
+        assert await record.read(rows.assignments_of, STUDY, ["h1"]) == {}

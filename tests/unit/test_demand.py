@@ -1,0 +1,185 @@
+"""How many people are invited, and which invitations are taken back."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from dialogs.record.hits import HitRow
+from dialogs.record.supply import Supply
+from dialogs.rules import HitState
+from hit_manager.config import HitConfig
+from hit_manager.demand import demand, seats_of, shares, split, within_hours
+
+CONFIG = HitConfig("s", "t", "d", "k", 50, 150, "USD", "https://x.example")
+NOON = 1_700_000_000.0 - 1_700_000_000.0 % 86_400 + 12 * 3600
+
+counts = st.integers(0, 60)
+configs = st.builds(
+    lambda over, most, lobby, hours: replace(
+        CONFIG, over_recruit=over, max_open=most, max_in_lobby=lobby, hours=hours
+    ),
+    st.sampled_from([1.0, 1.1, 1.5, 3.0]),
+    st.integers(1, 80),
+    st.integers(1, 80),
+    st.none() | st.tuples(st.integers(0, 23), st.integers(1, 24)).filter(lambda h: h[0] != h[1]),
+)
+
+
+@st.composite
+def hit_rows(draw: st.DrawFn) -> list[HitRow]:
+    found = []
+    for n in range(draw(st.integers(0, 12))):
+        state = draw(st.sampled_from([HitState.WANTED, HitState.OPEN]))
+        seats = draw(st.integers(1, 9))
+        free = 0 if state is HitState.WANTED else draw(st.integers(0, seats))
+        remote = None if state is HitState.WANTED else f"R{n}"
+        created = float(draw(st.integers(0, 5)))
+        found.append(
+            HitRow(
+                f"h{n}", "mturk", f"t{n}", remote, state, seats, 50, "USD", None, created, None,
+                None, free, 0, None,
+            )
+        )  # fmt: skip
+    return found
+
+
+@st.composite
+def supplies(draw: st.DrawFn, hits: list[HitRow]) -> Supply:
+    lobby = draw(counts)
+    return Supply(
+        missing=draw(counts),
+        inside=lobby + draw(counts),
+        open_seats=sum(seats_of(hit) for hit in hits),
+        coming=draw(counts),
+        in_lobby=lobby,
+        alone=draw(st.integers(0, 5)),
+    )
+
+
+@given(st.data(), configs, st.booleans(), st.none() | st.integers(0, 200))
+def test_never_more_than_is_wanted_allowed_and_affordable(
+    data: st.DataObject, config: HitConfig, running: bool, affordable: int | None
+) -> None:
+    hits = data.draw(hit_rows())
+    supply = data.draw(supplies(hits))
+    plan = demand(config, supply, hits, running=running, affordable=affordable, now=NOON)
+    assert plan.seats >= 0
+    assert not (plan.seats and plan.expire)
+    taken_back = sum(seats_of(hit) for hit in plan.expire)
+    target = math.ceil(supply.wanted * config.over_recruit)
+    if not running or not supply.missing or not within_hours(config.hours, NOON):
+        assert plan.seats == 0
+        assert set(plan.expire) == set(hits)
+        assert plan.why
+        return
+    if plan.seats:
+        assert supply.have + plan.seats <= target
+        assert supply.open_seats + plan.seats <= config.max_open
+        assert supply.in_lobby < config.max_in_lobby
+        if affordable is not None:
+            assert supply.have + supply.alone + plan.seats <= affordable
+    if plan.expire:
+        cap = target if affordable is None else min(target, max(affordable - supply.alone, 0))
+        assert supply.have - taken_back >= min(cap, supply.wanted if affordable is None else cap)
+    assert len(set(plan.expire)) == len(plan.expire)
+
+
+@given(st.data(), configs)
+def test_what_is_missing_is_posted_unless_something_holds_it_back(
+    data: st.DataObject, config: HitConfig
+) -> None:
+    hits = data.draw(hit_rows())
+    supply = data.draw(supplies(hits))
+    assume(supply.missing and within_hours(config.hours, NOON))
+    plan = demand(config, supply, hits, running=True, affordable=None, now=NOON)
+    if supply.have + plan.seats < supply.wanted:
+        assert plan.why
+    # Carried out, it leaves nothing to be done.
+    after = replace(
+        supply,
+        open_seats=supply.open_seats + plan.seats - sum(seats_of(hit) for hit in plan.expire),
+    )
+    rest = [hit for hit in hits if hit not in plan.expire]
+    again = demand(config, after, rest, running=True, affordable=None, now=NOON)
+    assert (again.seats, again.expire) == (0, ())
+
+
+def test_people_who_are_there_are_not_invited_once_more() -> None:
+    config = replace(CONFIG, over_recruit=2.0)
+
+    def seats(inside: int, open_seats: int = 0) -> tuple[int, int]:
+        plan = demand(
+            config,
+            Supply(5, inside, open_seats, 0, 0),
+            [],
+            running=True,
+            affordable=None,
+            now=NOON,
+        )
+        return plan.seats, len(plan.expire)
+
+    assert seats(0) == (20, 0)
+    assert seats(4) == (12, 0)
+    assert seats(10) == (0, 0)
+
+
+def test_a_tenth_more_of_ten_is_eleven() -> None:
+    config = replace(CONFIG, over_recruit=1.1)
+    plan = demand(config, Supply(5, 0, 0, 0, 0), [], running=True, affordable=None, now=NOON)
+    assert plan.seats == 11
+
+
+def test_the_newest_go_first_and_no_hit_is_cut_in_two() -> None:
+    def hit(n: int, free: int) -> HitRow:
+        return HitRow(
+            f"h{n}", "mturk", f"t{n}", f"R{n}", HitState.OPEN, 5, 50, "USD", None, float(n), None,
+            None, free, 0, None,
+        )  # fmt: skip
+
+    hits = [hit(1, 1), hit(2, 1), hit(3, 5), hit(4, 0), hit(5, 1)]
+    plan = demand(CONFIG, Supply(3, 0, 8, 0, 0), hits, running=True, affordable=None, now=NOON)
+    assert [h.id for h in plan.expire] == ["h5", "h2"]
+
+
+@pytest.mark.parametrize(
+    ("hours", "inside"),
+    [
+        (None, range(24)),
+        ((8, 20), range(8, 20)),
+        ((20, 8), [*range(20, 24), *range(8)]),
+        ((0, 24), range(24)),
+        ((23, 24), [23]),
+    ],
+)
+def test_hours(hours: tuple[int, int] | None, inside: range) -> None:
+    found = [h for h in range(24) if within_hours(hours, NOON + (h - 12) * 3600)]
+    assert found == sorted(inside)
+
+
+@given(st.integers(0, 500), st.integers(1, 9))
+def test_split(seats: int, each: int) -> None:
+    parts = split(seats, each)
+    assert sum(parts) == seats
+    assert all(0 < part <= each for part in parts)
+    assert len(parts) == math.ceil(seats / each)
+
+
+@given(st.integers(0, 60), st.integers(1, 9), st.integers(0, 20))
+def test_shares(seats: int, each: int, number: int) -> None:
+    names = [f"d{n}" for n in range(number)]
+    found = list(shares(seats, each, names))
+    assert sum(part for part, _ in found) == seats
+    assert all(0 < part <= each for part, _ in found)
+    of: dict[str, int] = {}
+    for part, name in found:
+        if name:
+            of[name] = of.get(name, 0) + part
+    # The oldest first, two each; the last may get one.
+    assert list(of) == names[: math.ceil(seats / 2)]
+    assert all(n == 2 for n in list(of.values())[:-1])
+    assert all(n <= 2 for n in of.values())
