@@ -26,6 +26,7 @@ from duologue.demo_market import market_site, run_market_demo
 from duologue.embedded import EmbeddedRedis, EmbeddedRedisError
 from duologue.hits.command import command as hits_command
 from duologue.logs import log_to_stderr
+from duologue.market import market as market_command
 from duologue.preparation import put_items
 from duologue.problems import BadInput
 from duologue.recruiting import recruiter_for
@@ -366,3 +367,4 @@ def export(study: Path, kind: str, out: Path, split: str, as_json: bool) -> None
 
 cli.add_command(simulate_command)
 cli.add_command(hits_command, "hits")
+cli.add_command(market_command, "market")

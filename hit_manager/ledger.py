@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dialogs.record.payments import PaymentRow, StepRow
+from dialogs.record.payments import Amounts, PaymentRow, StepRow
 from dialogs.rules import AssignmentStatus, LedgerReason
 from hit_manager.config import HitConfig
 from hit_manager.recruiters.base import Recruiter, Refused, Step, Unsupported
@@ -99,16 +99,21 @@ def next_for(payment: PaymentRow, recruiter: Recruiter, made: Mapping[str, StepR
 
 def cost(payment: PaymentRow, recruiter: Recruiter) -> int:
     """What a payment takes from the budget, commission included, in cents."""
-    if payment.reason not in set(LedgerReason):
-        return payment.cents + recruiter.commission(payment.cents, bonus=True)
-    reward = min(payment.reward, payment.cents)
-    beside = payment.cents - reward
-    total = payment.cents
+    by_hand = payment.reason not in set(LedgerReason)
+    alike = Amounts(1, by_hand, payment.cents, payment.reward, payment.seats)
+    return cost_of(alike, recruiter)
+
+
+def cost_of(alike: Amounts, recruiter: Recruiter) -> int:
+    """What payments that are alike take from the budget in all, commission included, in cents."""
+    reward = 0 if alike.by_hand else min(alike.reward, alike.cents)
+    beside = alike.cents - reward
+    each = alike.cents
     if reward:
-        total += recruiter.commission(reward, seats=payment.seats)
+        each += recruiter.commission(reward, seats=alike.seats)
     if beside:
-        total += recruiter.commission(beside, bonus=True)
-    return total
+        each += recruiter.commission(beside, bonus=True)
+    return alike.payments * each
 
 
 def price_of_a_person(config: HitConfig, recruiter: Recruiter) -> int:

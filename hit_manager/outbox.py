@@ -93,23 +93,22 @@ class Outbox:
         """
         if not self._recruiter.capabilities.pays:
             return Paid()
-        return await self.pay((await self.due())[:AT_ONCE])
+        return await self.pay(await self.due())
 
     async def due(self) -> list[PaymentRow]:
         """What may go out now: what is approved and handed in, and, if the rules of the study
-        suffice, what is owed and handed in. Oldest first."""
+        suffice, what is owed and handed in. Oldest first, and no more than one round pays."""
         states = [LedgerState.APPROVED, LedgerState.SENDING]
         if self._config.approval is Approval.AUTOMATIC:
             states.append(LedgerState.OWED)
-        found = await self._record.read(rows.payments_in, self._config.study_id, states)
-        now = self._now()
-        return [
-            p
-            for p in found
-            if p.recruiter == self._recruiter.name
-            and (p.retry_at is None or p.retry_at <= now)
-            and p.status not in (None, AssignmentStatus.TAKEN)
-        ]
+        return await self._record.read(
+            rows.payments_due,
+            self._config.study_id,
+            self._recruiter.name,
+            states,
+            self._now(),
+            AT_ONCE,
+        )
 
     async def approve(self, payment: PaymentRow) -> bool:
         """Let a payment go out; False if its state has changed meanwhile."""
@@ -125,7 +124,8 @@ class Outbox:
         What is owed among them is approved by being named here.
         """
         done, budget = Paid(), self._config.budget
-        spent = await self.spent()
+        # Without a limit nobody asks what was spent.
+        spent = await self.spent() if budget is not None else 0
         for payment in due:
             if not self._still():
                 break
@@ -149,17 +149,16 @@ class Outbox:
 
     async def spent(self) -> int:
         """What has been or is being paid so far, commission included, in cents."""
-        found = await self._record.read(rows.payments_begun, self._config.study_id)
-        return self._price(found)
+        return await self._price(begun=True)
 
     async def committed(self) -> int:
         """What has been paid and what is owed so far, commission included, in cents."""
-        states = list(LedgerState)
-        return self._price(await self._record.read(rows.payments_in, self._config.study_id, states))
+        return await self._price(begun=False)
 
-    def _price(self, found: Iterable[PaymentRow]) -> int:
-        mine = [p for p in found if p.recruiter == self._recruiter.name]
-        return sum(ledger.cost(payment, self._recruiter) for payment in mine)
+    async def _price(self, *, begun: bool) -> int:
+        study_id, name = self._config.study_id, self._recruiter.name
+        found = await self._record.read(rows.amounts, study_id, name, begun=begun)
+        return sum(ledger.cost_of(alike, self._recruiter) for alike in found)
 
     # --- One payment -----------------------------------------------------------------------
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Final
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from typing import Final, TypeVar
 
 from dialogs.record.errors import Conflict
 from dialogs.record.hits import HitRow, NewHit, hit_becomes, posted, wanted_hits
@@ -31,8 +31,19 @@ from hit_manager.recruiters.base import (
 
 log = logging.getLogger("duologue.hits")
 
+ROWS_AT_ONCE: Final = 500
+"""Rows of one decision: more would keep the database from everybody else for too long."""
+
 AT_A_TIME: Final = 4
 """Calls to a recruiter that are under way together; more would be throttled."""
+
+T = TypeVar("T")
+
+
+def parts(rows: Sequence[T]) -> Iterator[Sequence[T]]:
+    """The rows in parts that one decision can hold."""
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        yield rows[start : start + ROWS_AT_ONCE]
 
 
 class Posters:
@@ -76,10 +87,11 @@ class Posters:
             NewHit(new_hit_id(), new_token(), each, config.reward, config.currency, relaunch)
             for each, relaunch in shares(seats, config.seats, relaunches)
         ]
-        decision = wanted_hits(
-            config.study_id, self._recruiter.name, new, self._now(), self._guard()
-        )
-        await self._record.writer.commit(decision)
+        for part in parts(new):
+            decision = wanted_hits(
+                config.study_id, self._recruiter.name, part, self._now(), self._guard()
+            )
+            await self._record.writer.commit(decision)
         return [hit.id for hit in new]
 
     async def post(self, hits: Iterable[HitRow]) -> tuple[int, bool]:

@@ -25,7 +25,7 @@ from dialogs.rules import AssignmentStatus, HitState, StudyStatus
 from hit_manager.config import HitConfig
 from hit_manager.demand import Demand, demand
 from hit_manager.ids import hit_of_key
-from hit_manager.posting import Posters
+from hit_manager.posting import Posters, parts
 from hit_manager.recruiters.base import (
     HitStatus,
     NotThere,
@@ -206,8 +206,9 @@ class Reconciler:
         await asyncio.gather(*(commit(rows.hit_becomes(h.id, HitState.CLOSED)) for h in over))
         # In this order: a count that was taken in says that the assignments were, too.
         await self._look_at_assignments(changed)
-        if seen:
-            await self._record.writer.commit(rows.hits_seen(self._config.study_id, seen))
+        for ids in parts(list(seen)):
+            part = {hit_id: seen[hit_id] for hit_id in ids}
+            await self._record.writer.commit(rows.hits_seen(self._config.study_id, part))
 
     async def _look_at_assignments(self, hits: Iterable[HitRow]) -> None:
         study_id = self._config.study_id
@@ -227,9 +228,10 @@ class Reconciler:
         known = await self._record.read(rows.assignments_by_id, study_id, list(told))
         new = [row for row in told.values() if row.id not in known]
         changed = [row for row in told.values() if row.id in known and known[row.id] != row]
-        if new or changed:
-            decision = rows.assignments_seen(study_id, new, changed)
-            await self._record.writer.commit(decision)
+        for part in parts(new):
+            await self._record.writer.commit(rows.assignments_seen(study_id, part, []))
+        for part in parts(changed):
+            await self._record.writer.commit(rows.assignments_seen(study_id, [], part))
 
     async def _drop_outdated(self) -> None:
         """Forget HITs that were decided on and not posted when the study paid something else."""

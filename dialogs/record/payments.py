@@ -24,7 +24,7 @@ from dialogs.record.tables import (
     workers,
 )
 from dialogs.record.writer import Change, Decision
-from dialogs.rules import ArrivalStatus, AssignmentStatus, LedgerState, Release
+from dialogs.rules import ArrivalStatus, AssignmentStatus, LedgerReason, LedgerState, Release
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +101,16 @@ _PAYMENTS: Final[Select[Any]] = (
 )
 
 
+_BEGUN: Final = ledger.c.state.in_([LedgerState.SENDING.value, LedgerState.PAID.value]) | (
+    select(payment_steps.c.step)
+    .where(
+        payment_steps.c.arrival_id == ledger.c.arrival_id,
+        payment_steps.c.reason == ledger.c.reason,
+    )
+    .exists()
+)
+
+
 def _payment(row: Any) -> PaymentRow:
     return PaymentRow(
         row.arrival_id,
@@ -139,20 +149,65 @@ def payments_in(
     return [_payment(row) for row in connection.execute(query)]
 
 
-def payments_begun(connection: Connection, study_id: str) -> list[PaymentRow]:
-    """The study's payments of which something has gone out, or may have: those being sent or
-    paid, and those for which a call was begun before they got stuck."""
-    begun = (
-        select(payment_steps.c.step)
-        .where(
-            payment_steps.c.arrival_id == ledger.c.arrival_id,
-            payment_steps.c.reason == ledger.c.reason,
+def payments_due(
+    connection: Connection,
+    study_id: str,
+    recruiter: str,
+    states: Collection[LedgerState],
+    now: float,
+    most: int,
+) -> list[PaymentRow]:
+    """The oldest payments in these states, `most` at most, that are handed in and not put off."""
+    found: list[PaymentRow] = []
+    # State by state, so that each is read in the order of its index, and no further.
+    for state in states:
+        query = _PAYMENTS.where(
+            arrivals.c.study_id == study_id,
+            ledger.c.state == state.value,
+            workers.c.recruiter == recruiter,
+            ledger.c.retry_at.is_(None) | (ledger.c.retry_at <= now),
+            assignments.c.status != AssignmentStatus.TAKEN.value,
+        ).order_by(ledger.c.at, ledger.c.arrival_id, ledger.c.reason)
+        found += [_payment(row) for row in connection.execute(query.limit(most))]
+    return sorted(found, key=lambda p: (p.at, p.arrival_id, p.reason))[:most]
+
+
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """How many payments are alike in all that decides what they cost."""
+
+    payments: int
+    by_hand: bool
+    cents: int
+    reward: int
+    seats: int
+
+
+def amounts(
+    connection: Connection, study_id: str, recruiter: str, *, begun: bool = False
+) -> list[Amounts]:
+    """The payments of a study by what they come to; with `begun`, those of which something has
+    gone out, or may have: being sent or paid, or with a call that was begun."""
+    by_hand = ledger.c.reason.not_in([reason.value for reason in LedgerReason])
+    payments = (
+        select(
+            by_hand.label("by_hand"),
+            ledger.c.cents,
+            func.coalesce(hits.c.reward, 0).label("reward"),
+            func.coalesce(hits.c.seats, 1).label("seats"),
         )
-        .exists()
+        .select_from(ledger)
+        .join(arrivals, arrivals.c.id == ledger.c.arrival_id)
+        .join(workers, workers.c.id == arrivals.c.worker_id)
+        .outerjoin(hits, hits.c.id == arrivals.c.hit_id)
+        .where(arrivals.c.study_id == study_id, workers.c.recruiter == recruiter)
     )
-    out = ledger.c.state.in_([LedgerState.SENDING.value, LedgerState.PAID.value])
-    query = _PAYMENTS.where(arrivals.c.study_id == study_id, out | begun)
-    return [_payment(row) for row in connection.execute(query)]
+    each = (payments.where(_BEGUN) if begun else payments).subquery()
+    query = select(func.count().label("n"), *each.c).group_by(*each.c)
+    return [
+        Amounts(row.n, bool(row.by_hand), row.cents, row.reward, row.seats)
+        for row in connection.execute(query)
+    ]
 
 
 def hits_with_unpaid(connection: Connection, study_id: str) -> set[str]:

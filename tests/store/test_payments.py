@@ -111,15 +111,20 @@ async def test_sums_and_what_is_out(database_url: str) -> None:
         assert {t.state: (t.payments, t.cents) for t in totals} == {
             state: (states.count(state), expected[state]) for state in LedgerState
         }
-        begun = await record.read(rows.payments_begun, STUDY)
         out = {LedgerState.SENDING, LedgerState.PAID}
-        assert {p.state for p in begun} == out
+        recruiter = (await record.read(rows.payments_in, STUDY, list(LedgerState)))[0].recruiter
+
+        async def cents(*, begun: bool) -> int:
+            found = await record.read(rows.amounts, STUDY, recruiter, begun=begun)
+            return sum(alike.payments * alike.cents for alike in found)
+
+        assert await cents(begun=True) == sum(expected[state] for state in out)
+        assert await cents(begun=False) == sum(expected.values())
+        assert await record.read(rows.amounts, STUDY, "another") == []
         # One that is held with a call begun may have gone out, too.
         [held, *_] = await record.read(rows.payments_in, STUDY, [LedgerState.HELD])
         await record.writer.commit(rows.step_begins(held, "bonus", "k", 1.0))
-        begun = await record.read(rows.payments_begun, STUDY)
-        assert {p.state for p in begun} == out | {LedgerState.HELD}
-        assert len(begun) == sum(state in out for state in states) + 1
+        assert await cents(begun=True) == sum(expected[state] for state in out) + held.cents
 
 
 async def test_hits_in_which_somebody_is_or_is_owed(database_url: str) -> None:
