@@ -195,7 +195,9 @@ def status(study: Path, with_items: bool, as_json: bool) -> None:
                 "wanted": supply.wanted,
                 "have": supply.have,
                 "hits": dict(states),
-                "ledger": {t.state: {"payments": t.payments, "cents": t.cents} for t in totals},
+                "ledger": {
+                    t.state.value: {"payments": t.payments, "cents": t.cents} for t in totals
+                },
                 "problems": [
                     {"arrival": p.arrival_id, "reason": p.reason, "problem": p.problem}
                     for p in stuck

@@ -106,6 +106,7 @@ async def test_the_first_value_refused(market: Market, wrong: dict[str, Any]) ->
         QUESTION.replace(">0<", ">high<"),
         QUESTION.replace(">0<", ">-1<"),
         f'<!DOCTYPE x [<!ENTITY e "https://example.org">]>{QUESTION}',
+        f"<!DOCTYPE ExternalQuestion>{QUESTION}",
     ],
 )
 async def test_a_question_is_one_of_the_documents(market: Market, question: str) -> None:

@@ -1,0 +1,386 @@
+"""The commands of `duologue hits`: what they print, that they ask, and that they refuse clearly."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from sqlalchemy import Connection, create_engine, select
+
+from dialogs.record.tables import arrivals, assignments, hits, ledger, studies
+from dialogs.rules import LedgerState, Release
+from duologue.cli import main
+from duologue.hits.command import command
+from hit_manager.marketplace import workers
+from hit_manager.marketplace.faults import Faults
+from hit_manager.marketplace.server import serve_marketplace
+from hit_manager.marketplace.workers import Key
+from tests.records import STUDY
+from tests.recruiting import add_arrival, add_items, release
+
+STUDY_FILE = """
+[study]
+id = "study"
+title = "Talk about a picture"
+[items]
+file = "items.jsonl"
+[pay]
+complete = "1.50"
+[recruiter]
+"""
+
+COMMANDS = sorted(command.commands)
+
+
+@dataclass
+class Desk:
+    """A study's folder, and its commands run in it."""
+
+    folder: Path
+    database: str
+    capsys: pytest.CaptureFixture[str]
+    patch: pytest.MonkeyPatch
+    faults: Faults | None = None
+
+    def __call__(self, *words: str, answer: str = "") -> tuple[int, str, str]:
+        """Exit code, standard output and standard error of `duologue hits …`."""
+        self.patch.setattr(sys, "argv", ["duologue", "hits", *words])
+        lines = iter(answer.splitlines())
+        self.patch.setattr(click.termui, "visible_prompt_func", lambda _: next(lines))
+        code = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        said = self.capsys.readouterr()
+        return code, said.out, said.err
+
+    def json(self, *words: str) -> dict[str, Any]:
+        code, out, err = self(*words, "--json")
+        assert (code, err) == (0, ""), err
+        found: dict[str, Any] = json.loads(out)
+        return found
+
+    def write(self, change: Callable[..., Any], *args: Any, **how: Any) -> Any:
+        engine = create_engine(self.database)
+        with engine.begin() as connection:
+            result = change(connection, *args, **how)
+        engine.dispose()
+        return result
+
+    def states(self) -> list[str]:
+        def read(connection: Connection) -> list[str]:
+            return list(connection.execute(select(ledger.c.state).order_by(ledger.c.arrival_id))
+                        .scalars())  # fmt: skip
+
+        found: list[str] = self.write(read)
+        return found
+
+
+def begin(connection: Connection) -> None:
+    row = {"id": STUDY, "status": "open", "config": "{}", "created_at": 1.0}
+    connection.execute(studies.insert(), row)
+    add_items(connection, ["dog"])
+
+
+@pytest.fixture
+def link(
+    tmp_path: Path,
+    sqlite_url: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Desk:
+    """A study by a plain link in which three people ended: two are owed something."""
+    return _desk(tmp_path, sqlite_url, capsys, monkeypatch, 'kind = "link"\n')
+
+
+def _desk(folder: Path, url: str, capsys: Any, patch: pytest.MonkeyPatch, section: str) -> Desk:
+    (folder / "study.toml").write_text(STUDY_FILE + section, encoding="utf-8")
+    patch.setenv("DUOLOGUE_DATABASE_URL", url)
+    patch.chdir(folder)
+    desk = Desk(folder, url, capsys, patch)
+    recruiter = "mturk" if "mturk" in section else "link"
+
+    def people(connection: Connection) -> None:
+        begin(connection)
+        for n, cents in enumerate((150, 10, 0)):
+            how = Release.COMPLETED if cents == 150 else Release.LEFT
+            arrival = add_arrival(connection, n, recruiter=recruiter)
+            release(connection, arrival, cents, how=how)
+
+    desk.write(people)
+    return desk
+
+
+@pytest.fixture
+def market(
+    tmp_path: Path,
+    sqlite_url: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Desk]:
+    """The same on a marketplace that runs in a thread of its own."""
+    ready, stop, loop = threading.Event(), asyncio.Event(), asyncio.new_event_loop()
+    found: dict[str, Any] = {}
+    faults = Faults()
+
+    async def serve() -> None:
+        url = f"sqlite:///{tmp_path / 'market.sqlite3'}"
+        async with serve_marketplace(url, faults=faults) as server:
+
+            def start(connection: Connection, now: float) -> Key:
+                requester = workers.create_requester(connection, now, "Lab", 100_000)
+                return workers.create_key(connection, now, requester)
+
+            found["key"] = await server.market.write(start)
+            found["url"] = server.url
+            ready.set()
+            await stop.wait()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
+    thread.start()
+    assert ready.wait(60)
+    monkeypatch.setenv("DUOLOGUE_MTURK_ACCESS_KEY", found["key"].id)
+    monkeypatch.setenv("DUOLOGUE_MTURK_SECRET_KEY", found["key"].secret)
+    section = f'kind = "mturk"\nendpoint = "{found["url"]}"\n'
+    desk = _desk(tmp_path, sqlite_url, capsys, monkeypatch, section)
+    desk.faults = faults
+    yield desk
+    loop.call_soon_threadsafe(stop.set)
+    thread.join()
+    loop.close()
+
+
+# --- All of them -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_an_example_of_itself(name: str) -> None:
+    words = command.commands[name].help or ""
+    assert f"hits {name}" in words.split("Example:", 1)[1]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_can_speak_json(name: str) -> None:
+    options = {option for each in command.commands[name].params for option in each.opts}
+    assert "--json" in options
+
+
+@pytest.mark.parametrize("name", ["approve", "pay", "bonus", "reject", "launch", "reconcile",
+                                  "review"])  # fmt: skip
+def test_what_costs_asks_and_can_be_tried(name: str) -> None:
+    options = {option for each in command.commands[name].params for option in each.opts}
+    assert {"--yes", "--dry-run"} <= options
+
+
+# --- A plain link ------------------------------------------------------------------------------
+
+
+def test_status_and_cost(link: Desk) -> None:
+    status = link.json("status", "--items")
+    assert (status["missing"], status["wanted"], status["have"]) == (1, 2, 0)
+    assert status["ledger"] == {"owed": {"payments": 2, "cents": 160}}
+    assert status["items"] == [{"image_id": "image-dog", "wanted": 1, "complete": 0, "dialogs": []}]
+    cost = link.json("cost")
+    assert (cost["spent_cents"], cost["owed_cents"], cost["rest_cents"]) == (0, 160, 300)
+    code, out, _ = link("status")
+    assert code == 0
+    assert "owed" in out
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("plan", "the recruiter 'link' posts no HITs; send people its link"),
+        ("launch --yes", "posts no HITs"),
+        ("reconcile --yes", "posts no HITs"),
+        ("approve", "name arrivals, or say --all"),
+        ("approve --all arrival-0", "name arrivals, or say --all"),
+        ("approve nobody --yes", "nobody: has no payment that is owed or held or failed"),
+        ("pay --all --yes", "the recruiter 'link' pays nobody; pay by your own means"),
+        ("bonus arrival-0 0 --reason x --yes", "AMOUNT must be more than nothing"),
+        ("bonus arrival-0 1,5 --reason x --yes", "AMOUNT must be an amount"),
+        ("bonus nobody 1 --reason x --yes", "nobody: is no arrival of this study"),
+        ("reject arrival-2 --reason x --yes", "takes no work in that could be refused"),
+        ("message arrival-0 --subject a --text b", "carries no messages"),
+        ("block arrival-0", "can keep nobody away"),
+        ("invite 5 --csv out.csv", "study.one_time_invitations is not set"),
+        ("review", "say --csv FILE to write a file, or --from FILE"),
+        ("extend 0", "0.0 is not in the range"),
+        ("status nowhere", "there is no study file"),
+    ],
+)
+def test_what_cannot_be_done_is_one_clear_line(link: Desk, line: str, told: str) -> None:
+    code, out, err = link(*line.split())
+    assert (code, out) == (2, "")
+    assert told in err
+    assert err.startswith("duologue: ")
+    assert err.count("\n") == 1
+    assert link.states() == ["owed", "owed"]
+
+
+def test_approve_asks_first(link: Desk) -> None:
+    code, out, _ = link("approve", "--all", "--dry-run")
+    assert code == 0
+    assert "1.60 USD" in out
+    assert link.states() == ["owed", "owed"]
+    code, out, _ = link("approve", "--all", answer="n")
+    assert code == 130
+    assert link.states() == ["owed", "owed"]
+    code, _, err = link("approve", "--all", "--json")
+    assert code == 2
+    assert "--yes" in err
+    code, out, _ = link("approve", "--all", answer="y")
+    assert code == 0
+    assert link.states() == ["approved", "approved"]
+    # Nothing is left to be asked about.
+    assert link.json("approve", "--all")["payments"] == 0
+
+
+def test_paid_by_other_means(link: Desk) -> None:
+    assert link.json("approve", "arrival-0", "--yes")["arrivals"] == ["arrival-0"]
+    assert link.json("pay", "--all", "--mark-paid", "--dry-run")["payments"] == 1
+    assert link.states() == ["approved", "owed"]
+    assert link.json("pay", "--all", "--mark-paid", "--yes")["cents"] == 150
+    assert link.states() == ["paid", "owed"]
+    assert link.json("cost")["spent_cents"] == 150
+
+
+def test_a_bonus_is_given_once_for_each_command(link: Desk) -> None:
+    words = ("bonus", "arrival-2", "0.50", "--reason", "You waited.")
+    assert link.json(*words, "--dry-run")["cents"] == 50
+    assert link.states() == ["owed", "owed"]
+    link.json(*words, "--yes")
+    assert link.states() == ["owed", "owed", "approved"]
+
+
+@pytest.mark.parametrize("ends", ["\r\n", "\n"])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_review_goes_out_and_comes_back(link: Desk, separator: str, ends: str) -> None:
+    assert link.json("review", "--csv", "out.csv")["arrivals"] == 3
+    text = (link.folder / "out.csv").read_bytes().decode("utf-8-sig")
+    lines = text.split("\r\n")
+    head = lines[0].split(",")
+    assert head[0] == "arrival"
+    filled = [separator.join(head)]
+    for line in lines[1:4]:
+        cells = line.split(",")
+        cells[head.index("decision")] = " Approve "
+        cells[head.index("feedback")] = '"=1+1"'
+        filled.append(separator.join(cells))
+    (link.folder / "back.csv").write_bytes(("\ufeff" + ends.join(filled) + ends + ends).encode())
+    tried = link.json("review", "--from", "back.csv", "--dry-run")
+    assert (tried["approved"], tried["cents"], tried["idle"]) == (2, 160, 1)
+    assert link.states() == ["owed", "owed"]
+    link.json("review", "--from", "back.csv", "--yes")
+    assert link.states() == ["approved", "approved"]
+    # Read once more, it changes nothing.
+    assert link.json("review", "--from", "back.csv", "--yes")["approved"] == 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ("arrival-0,aprove,", "line 2: decision must be approve, reject or empty"),
+        ("nobody,approve,", "line 2: nobody is no arrival of this study"),
+        ("arrival-2,reject,", "line 2: say in feedback why"),
+        ("arrival-0,reject,bad", "arrival-0 is owed 1.50 USD by the rules of the study"),
+        (
+            "arrival-0,approve,\narrival-0,approve,",
+            "line 3: the arrival arrival-0 stands in line 2",
+        ),
+        ("arrival-0,approve,,more", "line 2: more cells"),
+        ("arrival-2,reject,bad", "takes no work in that could be refused"),
+    ],
+)
+def test_a_wrong_review_changes_nothing(link: Desk, rows: str, told: str) -> None:
+    text = f"arrival,decision,feedback\n{rows}\n"
+    (link.folder / "back.csv").write_text(text, encoding="utf-8")
+    code, _, err = link("review", "--from", "back.csv", "--yes")
+    assert code == 2
+    assert told in err
+    assert link.states() == ["owed", "owed"]
+
+
+def test_a_file_that_is_no_table(link: Desk) -> None:
+    (link.folder / "back.csv").write_bytes(b"\xff\xfe\x00broken")
+    code, _, err = link("review", "--from", "back.csv", "--yes")
+    assert code == 2
+    assert err.startswith("duologue: back.csv: ")
+
+
+# --- A marketplace -----------------------------------------------------------------------------
+
+
+def test_plan_launch_extend_expire(market: Desk) -> None:
+    plan = market.json("plan")
+    assert (plan["wanted"], plan["seats"], plan["balance_cents"]) == (2, 2, 100_000)
+    assert plan["cost_cents"] == 2 * plan["each_cents"]
+    tried = market.json("launch", "--dry-run")
+    assert tried["seats"] == 2
+    assert market.faults is not None
+    assert not market.faults.calls["CreateHIT"]
+    code, _, _ = market("launch", answer="n")
+    assert code == 130
+    assert not market.faults.calls["CreateHIT"]
+    code, _, err = market("launch", "--json")
+    assert (code, err.count("\n")) == (2, 1)
+    assert not market.faults.calls["CreateHIT"]
+    code, out, _ = market("launch", answer="y")
+    assert code == 0
+    assert "2 HITs posted" in out
+    # At once again: the lease was given back, and nothing is missing.
+    assert market.json("launch")["posted"] == 0
+    assert market.json("extend", "48")["extended"] == 2
+    assert market.json("status")["hits"] == {"open": 2}
+    assert market.json("expire")["expired"] == 2
+    assert market.json("status")["hits"] == {"closed": 2}
+
+
+def test_reconcile_says_what_it_pays_and_launch_pays_nobody(market: Desk) -> None:
+    def handed_in(connection: Connection) -> None:
+        row = {"id": "h1", "study_id": STUDY, "recruiter": "mturk", "token": "t", "state": "open",
+               "remote_id": "R1", "seats": 1, "reward": 10, "currency": "USD",
+               "created_at": 1.0, "posted_at": 1e12}  # fmt: skip
+        connection.execute(hits.insert(), row)
+        connection.execute(arrivals.update().where(arrivals.c.id == "arrival-0")
+                           .values(hit_id="h1"))  # fmt: skip
+        told = {"study_id": STUDY, "id": "assignment-0", "hit_id": "h1", "worker": "PERSON0",
+                "status": "submitted"}  # fmt: skip
+        connection.execute(assignments.insert(), told)
+
+    market.write(handed_in)
+    assert market.faults is not None
+    market.json("launch", "--yes")
+    assert not market.faults.calls["GetAssignment"]
+    tried = market.json("reconcile", "--dry-run")
+    assert tried["payments"] == 1
+    code, out, _ = market("reconcile", answer="n")
+    assert code == 130
+    assert "1 payment" in out
+    assert not market.faults.calls["GetAssignment"]
+    # Nobody over there knows this work, so asking is all that happens.
+    done = market.json("reconcile", "--yes")
+    assert done["paid"]["failed"] == 1
+    assert market.states() == [LedgerState.FAILED, LedgerState.OWED]
+    [problem] = market.json("status")["problems"]
+    assert problem["arrival"] == "arrival-0"
+
+
+def test_wrong_keys_are_one_line(market: Desk) -> None:
+    market.patch.setenv("DUOLOGUE_MTURK_SECRET_KEY", "wrong")
+    code, out, err = market("plan")
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    market.patch.delenv("DUOLOGUE_MTURK_SECRET_KEY")
+    code, _, err = market("plan")
+    assert code == 2
+    assert "DUOLOGUE_MTURK_SECRET_KEY" in err
