@@ -269,7 +269,7 @@ async def test_every_decision_on_a_hit_and_what_it_conflicts_with(database_url: 
         await commit(rows.hits_seen(STUDY, {"h1": (1, 1), "h2": (0, 1)}))
         assert [
             (h.free, h.pending) for h in await record.read(rows.hits_in, STUDY, list(HitState))
-        ] == [(1, 1), (0, 1)]  # noqa: E501
+        ] == [(1, 1), (0, 1)]
         await commit(rows.hit_extended("h1", 99.0))
         await commit(rows.hit_becomes("h1", HitState.DONE))
         by_token = await record.read(rows.hit_by_token, STUDY, "t1")
