@@ -275,7 +275,7 @@ async def killing(url: str, folder: Path, seed: int) -> AsyncIterator[Killing]:
             await process.wait()
 
 
-async def kill_often(killed: Killing, times: int, *, check_every: int = 50) -> list[str]:
+async def kill_often(killed: Killing, times: int, *, check_every: int = 100) -> list[str]:
     """Kill managers at all points in turn, check now and then; returns what was wrong."""
     await killed.life()
     points = list(POINTS)
