@@ -112,6 +112,42 @@ def relaunch(name: str, **fields: Any) -> dict[str, Any]:
     return {"dialog_id": name, "item_id": "dog", "place": 1, "at": 1.0, **fields}
 
 
+def hit(name: str, **fields: Any) -> dict[str, Any]:
+    row = {
+        "id": name,
+        "study_id": STUDY,
+        "recruiter": "mturk",
+        "token": f"token-{name}",
+        "remote_id": f"remote-{name}",
+        "state": "open",
+        "seats": 1,
+        "reward": 10,
+        "currency": "USD",
+        "created_at": 1.0,
+    }
+    return {**row, **fields}
+
+
+def assignment(name: str, **fields: Any) -> dict[str, Any]:
+    row = {"study_id": STUDY, "id": name, "hit_id": "h", "worker": "W", "status": "taken"}
+    return {**row, **fields}
+
+
+def step(person: int, **fields: Any) -> dict[str, Any]:
+    row = {
+        "arrival_id": f"arrival-{person}",
+        "reason": "dialog",
+        "step": "bonus",
+        "key": "k",
+        "started_at": 1.0,
+    }
+    return {**row, **fields}
+
+
+def lease(**fields: Any) -> dict[str, Any]:
+    return {"study_id": STUDY, "work": "hits", "holder": "me", "until": 2.0, **fields}
+
+
 STORY: list[tuple[Table, dict[str, Any]]] = [
     (tables.studies, study(STUDY)),
     (tables.items, item("dog")),
@@ -125,6 +161,10 @@ STORY: list[tuple[Table, dict[str, Any]]] = [
     (tables.releases, release(0)),
     (tables.ledger, owed(0)),
     (tables.relaunches, relaunch("first")),
+    (tables.hits, hit("h", relaunch_of="first")),
+    (tables.assignments, assignment("a")),
+    (tables.payment_steps, step(0)),
+    (tables.leases, lease()),
 ]
 
 FREE = {"place": 2, "phase": "ended", "outcome": "abandoned"}
@@ -288,6 +328,51 @@ REFUSED: dict[str, tuple[Rows, str]] = {
     "a relaunch about nothing": (
         [OTHER, (tables.relaunches, relaunch("other", item_id="none"))],
         "fk_relaunches_item_id_items",
+    ),
+    "the same HIT twice": (
+        [(tables.hits, hit("h", token="other", remote_id="other"))],
+        "pk_hits",
+    ),
+    "two HITs with one link": (
+        [(tables.hits, hit("other", token="token-h"))],
+        "uq_hits_token",
+    ),
+    "two HITs that are one over there": (
+        [(tables.hits, hit("other", remote_id="remote-h"))],
+        "uq_hits_study_id_remote_id",
+    ),
+    "a HIT of no study": (
+        [(tables.hits, hit("other", study_id="none"))],
+        "fk_hits_study_id_studies",
+    ),
+    "a HIT for a relaunch that is none": (
+        [(tables.hits, hit("other", relaunch_of="none"))],
+        "fk_hits_relaunch_of_relaunches",
+    ),
+    "the same assignment twice": (
+        [(tables.assignments, assignment("a", worker="X"))],
+        "pk_assignments",
+    ),
+    "an assignment of no HIT": (
+        [(tables.assignments, assignment("b", hit_id="none"))],
+        "fk_assignments_hit_id_hits",
+    ),
+    "an assignment in no study": (
+        [(tables.assignments, assignment("b", study_id="none"))],
+        "fk_assignments_study_id_studies",
+    ),
+    "the same call of a payment twice": (
+        [(tables.payment_steps, step(0, key="other"))],
+        "pk_payment_steps",
+    ),
+    "a call for a payment that nobody is owed": (
+        [(tables.payment_steps, step(1))],
+        "fk_payment_steps_arrival_id_reason_ledger",
+    ),
+    "two holders of one lease": ([(tables.leases, lease(holder="you"))], "pk_leases"),
+    "a lease of no study": (
+        [(tables.leases, lease(study_id="none"))],
+        "fk_leases_study_id_studies",
     ),
     "a report of nobody": (
         [
