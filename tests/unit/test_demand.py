@@ -84,8 +84,8 @@ def test_never_more_than_is_wanted_allowed_and_affordable(
         if affordable is not None:
             assert supply.have + supply.alone + plan.seats <= affordable
     if plan.expire:
-        cap = target if affordable is None else min(target, max(affordable - supply.alone, 0))
-        assert supply.have - taken_back >= min(cap, supply.wanted if affordable is None else cap)
+        money = supply.wanted if affordable is None else max(affordable - supply.alone, 0)
+        assert supply.have - taken_back >= min(supply.wanted, money)
     assert len(set(plan.expire)) == len(plan.expire)
 
 
