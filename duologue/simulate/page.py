@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final
@@ -24,6 +25,7 @@ from chatserver.wire import (
     Typing,
     Wire,
 )
+from dialogs.rules import Release
 from duologue.simulate.behaviours import Act, Behaviour, Step
 from duologue.simulate.connection import PASSING, Connection, Lost
 from duologue.simulate.log import Entry, WorkerLog
@@ -204,7 +206,7 @@ class Page:
         before = [each for each in self._log.of(Entry.RELEASED) if self._mine(each)]
         if not before:
             self._log.write(Entry.RELEASED, **line)
-        elif {key: before[-1][key] for key in line} != line:
+        elif _differs(before[-1], line):
             self._log.write(Entry.VIOLATION, what=f"released again, and differently: {line}")
 
     def _mine(self, line: dict[str, Any]) -> bool:
@@ -339,3 +341,12 @@ class Page:
                 watch.cancel()
         if self._watches:
             await asyncio.wait(set(self._watches))
+
+
+def _differs(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    """Whether a release is told differently. A leaver goes before the dialog ends, so its outcome
+    may become known later; nothing else may ever change."""
+    same = {key: before[key] for key in now}
+    if before["outcome"] is None and now["release"] == Release.LEFT.value:
+        same["outcome"] = now["outcome"]
+    return same != dict(now)

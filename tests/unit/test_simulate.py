@@ -25,7 +25,18 @@ from chatserver.wire import (
 )
 from dialogs.limits import BadText, clean_text
 from dialogs.rules import Phase, Role
-from duologue.simulate import BadCorpus, BadMix, Corpus, Entry, Kind, Mix, Pace, Plan, read_log
+from duologue.simulate import (
+    BadCorpus,
+    BadMix,
+    Corpus,
+    Entry,
+    Kind,
+    Mix,
+    Pace,
+    Plan,
+    page,
+    read_log,
+)
 from duologue.simulate.behaviours import BEHAVIOURS, Act, Flaky, Leaver, Spammer, TwoTabs
 from duologue.simulate.builtin import DIALOGS
 from duologue.simulate.log import WorkerLog
@@ -371,3 +382,12 @@ def test_a_summary_counts_what_the_logs_say() -> None:
     assert summary.durations_s == Spread(6.0, 6.0, 6.0)
     assert "logs" not in summary.to_json()
     assert orjson.dumps(summary.to_json())
+
+
+def test_a_leaver_may_learn_how_the_dialog_ended_and_nothing_else_may_change() -> None:
+    left = {"release": "left", "outcome": None, "cents": 0, "code": "c"}
+    assert not page._differs(left, {**left, "outcome": "abandoned"})
+    assert page._differs({**left, "outcome": "solo"}, {**left, "outcome": "abandoned"})
+    assert page._differs(left, {**left, "cents": 1})
+    done = {**left, "release": "completed"}
+    assert page._differs(done, {**done, "outcome": "complete"})
