@@ -24,6 +24,7 @@ from benchmarks.messages import machine
 from benchmarks.processes import tree_cpu_seconds
 from dialogs.record import hits as hit_rows
 from dialogs.record import payments
+from dialogs.record import supply as supplies
 from dialogs.record.engine import durability
 from dialogs.record.errors import RecordError
 from dialogs.record.store import Record
@@ -136,11 +137,11 @@ class _Study:
     async def _status(self) -> None:
         """What `duologue hits status` reads."""
         study, read = collected.STUDY, self._record.read
-        await read(hit_rows.supply, study)
+        await read(supplies.supply, study)
         await read(hit_rows.hits_in, study, tuple(HitState))
         await read(payments.ledger_totals, study)
         await read(payments.payments_in, study, (LedgerState.HELD, LedgerState.FAILED))
-        await read(hit_rows.chains, study)
+        await read(supplies.chains, study)
 
     async def _all_paid(self) -> None:
         totals = await self._record.read(payments.ledger_totals, collected.STUDY)

@@ -13,8 +13,6 @@ from sqlalchemy import Connection, select
 
 from dialogs.record.bulk import RowUpdate
 from dialogs.record.queries import chunks
-from dialogs.record.supply import chains as chains
-from dialogs.record.supply import supply as supply
 from dialogs.record.tables import (
     assignments,
     hits,

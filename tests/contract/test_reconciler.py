@@ -12,6 +12,7 @@ import pytest
 import pytest_asyncio
 
 from dialogs.record import hits as rows
+from dialogs.record import supply as supplies
 from dialogs.record.errors import Conflict
 from dialogs.record.supply import supply
 from dialogs.rules import (
@@ -444,7 +445,7 @@ async def test_a_relaunch_is_posted_once(at: Recruiting) -> None:
     again = [hit for hit in await at.hits() if hit.relaunch_of == "d1"]
     assert len(again) == 2
     assert len(await at.open_there()) == 2
-    [chain] = await at.record.read(rows.chains, STUDY)
+    [chain] = await at.record.read(supplies.chains, STUDY)
     assert chain.dialogs == (("d1", "abandoned", tuple(sorted(hit.id for hit in again))),)
 
 
