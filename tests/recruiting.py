@@ -44,7 +44,6 @@ from dialogs.rules import (
 from hit_manager.config import HitConfig
 from hit_manager.manager import HitManager, Round
 from hit_manager.marketplace import money
-from hit_manager.recruiters.base import HitStatus
 from tests.contract.mturk_stage import MturkStage
 from tests.contract.recruiters import Visit
 from tests.records import OPENED_AT, STUDY, opened, prepared
@@ -251,8 +250,7 @@ class Recruiting:
 
     async def open_there(self) -> list[str]:
         """The ids of the HITs that somebody could take over there."""
-        found = await self.stage.recruiter.hits()
-        return sorted(h.id for h in found if h.status is HitStatus.OPEN and h.free)
+        return sorted(await self.stage.open_hits())
 
     async def arrive(self, hit: HitRow, **how: Any) -> str:
         """A new worker takes the HIT over there, and opens our page; returns the arrival."""

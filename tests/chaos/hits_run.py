@@ -159,9 +159,10 @@ class Killing:
     async def _posted_once(self) -> list[str]:
         there = await self.at.stage.recruiter.hits()
         rows = {hit.id: hit for hit in await self.at.hits()}
+        posted = await self.at.stage.postings()
         wrong = []
         for hit in rows.values():
-            times = await self.at.stage.posted(posting_key(STUDY, hit))
+            times = posted[posting_key(STUDY, hit)]
             if times != (hit.remote_id is not None):
                 wrong.append(f"{hit.id} ({hit.state}) was posted {times} times")
         names = {hit.remote_id for hit in rows.values()}
@@ -187,15 +188,7 @@ class Killing:
             if payment.state is not LedgerState.PAID:
                 wrong.append(f"{payment.arrival_id} {payment.reason}: {payment.state}")
         for arrival, visit in self.at.visits.items():
-            told = (
-                await self.at.stage.mturk._client.call(
-                    "list_bonus_payments", changes=False, AssignmentId=visit.assignment_id
-                )
-                if arrival in owed
-                else {"BonusPayments": []}
-            )
-            bonuses = [round(100 * float(b["BonusAmount"])) for b in told["BonusPayments"]]
-            rewards = list(await self.at.stage.rewards(visit))
+            rewards, bonuses = await self.at.got(arrival)
             if len(rewards) != (arrival in owed) or sum(rewards) + sum(bonuses) != owed[arrival]:
                 wrong.append(f"{arrival}: {owed[arrival]} are owed, got {rewards} and {bonuses}")
         return wrong

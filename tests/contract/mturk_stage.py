@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -24,6 +25,7 @@ from hit_manager.marketplace.money import balance
 from hit_manager.marketplace.pages.task import NOT_AVAILABLE, show
 from hit_manager.marketplace.server import MarketplaceServer, serve_marketplace
 from hit_manager.marketplace.states import AssignmentStatus as Here
+from hit_manager.marketplace.states import HitStatus as HitHere
 from hit_manager.marketplace.tables import assignments as assignments_table
 from hit_manager.marketplace.tables import bonuses, messages
 from hit_manager.marketplace.tables import hits as hits_table
@@ -195,6 +197,16 @@ class MturkStage(Stage):
     async def posted(self, key: str) -> int:
         annotation = f"{self.config.mark}:{key}"
         return len(await self._column(hits_table, "id", annotation=annotation))
+
+    async def open_hits(self) -> Sequence[str]:
+        """The ids of the HITs that somebody could take, from the marketplace's own books."""
+        found = await self._column(hits_table, "id", status=HitHere.ASSIGNABLE)
+        return [str(each) for each in found]
+
+    async def postings(self) -> Counter[str]:
+        """How often each key was posted."""
+        found = await self._column(hits_table, "annotation")
+        return Counter(str(each).removeprefix(f"{self.config.mark}:") for each in found)
 
     async def expires_at(self, hit_id: str) -> float:
         return (await self.market.read(hits.get, hit_id)).expires_at
