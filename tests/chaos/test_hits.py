@@ -12,15 +12,19 @@ from tests.chaos.hits_run import POINTS, kill_often, killing
 
 pytestmark = pytest.mark.chaos
 
-RUNS: Final = 200
+STUDIES: Final = 4
+RUNS: Final = 2 * len(POINTS)
+"""Of each study. The longer a study runs, the more there is for every life to look at."""
 
 
+@pytest.mark.parametrize("study", range(STUDIES))
 async def test_every_payment_and_every_relaunch_is_there_once(
-    sqlite_url: str, tmp_path: Path, seed: int, tell: Callable[[str], None]
+    study: int, sqlite_url: str, tmp_path: Path, seed: int, tell: Callable[[str], None]
 ) -> None:
-    async with killing(sqlite_url, tmp_path, seed) as killed:
+    chance = STUDIES * seed + study
+    async with killing(sqlite_url, tmp_path, chance) as killed:
         wrong = await kill_often(killed, RUNS)
-        tell(killed.summary(f"The hit manager is killed (seed {seed})"))
-        assert not wrong
+        tell(killed.summary(f"The hit manager is killed (seed {seed}, study {study + 1})"))
+        assert not wrong, "\n".join(wrong)
         assert killed.deaths.total() == RUNS
         assert len(killed.deaths) == len(POINTS)
