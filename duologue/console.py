@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import click
 import orjson
@@ -48,6 +48,22 @@ AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON o
 def show(as_json: bool, values: dict[str, Any], text: str) -> None:
     """Print a result for a script or for a person."""
     click.echo(orjson.dumps(values).decode() if as_json else text)
+
+
+def new_file(file: Path, encoding: str = "utf-8") -> TextIO:
+    """A table that only its owner may read: it holds what lets people in, or what they said.
+
+    Raises:
+        BadInput: there is such a file, which may hold links that were sent or decisions that
+            were made, or it cannot be written.
+    """
+    try:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise BadInput([f"{file}: is there already; name a new file"]) from None
+    except OSError as error:
+        raise BadInput([f"{file}: cannot be written: {error.strerror}"]) from None
+    return os.fdopen(descriptor, "w", encoding=encoding, newline="")
 
 
 @asynccontextmanager

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import errno
-import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Concatenate, Final, ParamSpec, TextIO, TypeVar
+from typing import Concatenate, Final, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 import click
 from sqlalchemy import Connection
 
-from duologue.console import AS_JSON, run, show
+from duologue.console import AS_JSON, new_file, run, show
 from duologue.logs import log_to_stderr
 from duologue.money import to_cents, to_text
 from duologue.problems import BadInput
@@ -145,7 +144,7 @@ def invite(
         show(as_json, {"links": links}, "\n".join(links))
         return
     # The file comes first: no link may exist that nobody has.
-    with _new_file(csv_file) as out:
+    with new_file(csv_file) as out:
         links = _links(store, url, number, note)
         write_csv([("link", "note"), *((link, note) for link in links)], out)
     show(as_json, {"links": links, "file": str(csv_file)}, f"{number} links in {csv_file}")
@@ -296,16 +295,3 @@ def _written(
         return run(work())
     except MarketplaceError as error:
         raise BadInput([f"the marketplace did not do it: {error}"]) from None
-
-
-def _new_file(file: Path) -> TextIO:
-    """A file that only its owner may read, since whoever has a link can come in by it.
-
-    Raises:
-        BadInput: there is such a file.
-    """
-    try:
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        raise BadInput([f"{file}: is there already; name a new file"]) from None
-    return os.fdopen(descriptor, "w", encoding="utf-8", newline="")

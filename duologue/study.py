@@ -234,6 +234,8 @@ def read_invitations(file: Path) -> frozenset[str]:
     Raises:
         StudyError: the file cannot be read, or a code is short, repeated or not plain.
     """
+    if not file.exists():
+        raise StudyError([f"{file.name}: is not there; `duologue hits invite` begins it"])
     problems: list[str] = []
     lines: dict[str, int] = {}
     for number, raw in enumerate(_text(file).splitlines(), 1):

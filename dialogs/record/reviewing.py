@@ -17,7 +17,7 @@ from dialogs.record.tables import (
     ledger,
     releases,
 )
-from dialogs.rules import LedgerState
+from dialogs.rules import AssignmentStatus, LedgerState
 
 _URGENCY: Final = [
     state.value
@@ -105,3 +105,27 @@ def reviewed(connection: Connection, study_id: str) -> list[Reviewed]:
         )
         for row in connection.execute(query)
     ]
+
+
+def handed_in_for_nothing(connection: Connection, study_id: str) -> list[str]:
+    """Arrivals that ended, are owed nothing, and whose work waits for a decision over there.
+
+    Nobody has to pay them, but a platform that hears nothing approves their work by itself.
+    """
+    owed = select(ledger.c.reason).where(ledger.c.arrival_id == arrivals.c.id).exists()
+    query = (
+        select(arrivals.c.id)
+        .join(releases, releases.c.arrival_id == arrivals.c.id)
+        .join(
+            assignments,
+            (assignments.c.study_id == arrivals.c.study_id)
+            & (assignments.c.id == arrivals.c.assignment_id),
+        )
+        .where(
+            arrivals.c.study_id == study_id,
+            assignments.c.status == AssignmentStatus.SUBMITTED.value,
+            ~owed,
+        )
+        .order_by(releases.c.at, arrivals.c.id)
+    )
+    return list(connection.execute(query).scalars())

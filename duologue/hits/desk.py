@@ -43,6 +43,11 @@ class Desk:
         return f"{to_text(cents, currency)} {currency}"
 
 
+def address_of(site: Site) -> str:
+    """Where workers reach the study's server."""
+    return site.settings.public_url or f"http://{site.settings.host}:{site.settings.port}"
+
+
 @asynccontextmanager
 async def desk(study: Path, *, remote: bool = False) -> AsyncIterator[Desk]:
     """Open a study's desk; with `remote`, the recruiter is asked whether it lets us in.
@@ -53,9 +58,8 @@ async def desk(study: Path, *, remote: bool = False) -> AsyncIterator[Desk]:
     """
     site = site_of(study)
     recruiter = recruiter_for(site.study, site.settings)
-    url = site.settings.public_url or f"http://{site.settings.host}:{site.settings.port}"
     async with record_of(site) as record:
-        config = hit_config(site.study, url)
+        config = hit_config(site.study, address_of(site))
         manager = HitManager(record, recruiter, config)
         try:
             if remote:

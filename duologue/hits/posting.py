@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,12 @@ from dialogs.record import hits as rows
 from dialogs.record import payments, queries
 from dialogs.record import supply as supplies
 from dialogs.record.payments import PaymentRow
+from dialogs.record.reviewing import handed_in_for_nothing
 from dialogs.rules import HitState, LedgerState, StudyStatus
-from duologue.console import AS_JSON, STUDY, run, show
-from duologue.hits.desk import DRY_RUN, YES, Desk, desk, needs, sure
+from duologue.console import AS_JSON, STUDY, new_file, run, show, site_of
+from duologue.hits.desk import DRY_RUN, YES, Desk, address_of, desk, needs, sure
 from duologue.problems import BadInput
+from duologue.study import read_invitations
 from duologue.words import count
 from hit_manager import ledger
 from hit_manager.csvfiles import write_csv
@@ -188,7 +191,7 @@ def status(study: Path, with_items: bool, as_json: bool) -> None:
             stuck = await at.record.read(
                 payments.payments_in, at.study_id, (LedgerState.HELD, LedgerState.FAILED)
             )
-            chains = await at.record.read(supplies.chains, at.study_id)
+            undecided = await at.record.read(handed_in_for_nothing, at.study_id)
             states = Counter(hit.state.value for hit in all_hits)
             values = {
                 "missing": supply.missing,
@@ -207,11 +210,12 @@ def status(study: Path, with_items: bool, as_json: bool) -> None:
                     for hit in all_hits
                     if hit.state is HitState.FAILED
                 ],
+                "handed_in_for_nothing": undecided,
             }
-            if with_items:
-                values["items"] = [asdict(chain) for chain in chains]
             text = _status_text(at, values)
             if with_items:
+                chains = await at.record.read(supplies.chains, at.study_id)
+                values["items"] = [asdict(chain) for chain in chains]
                 text += "\n" + "\n".join(_chain_text(chain) for chain in chains)
             return values, text
 
@@ -233,6 +237,12 @@ def _status_text(at: Desk, values: dict[str, Any]) -> str:
     for problem in values["problems"]:
         where = problem.get("arrival") or problem.get("hit")
         lines.append(f"needs a person   {where}: {problem['problem']}")
+    if undecided := values["handed_in_for_nothing"]:
+        lines.append(
+            f"handed in        {count(len(undecided), 'piece')} of work for which nothing is owed "
+            f"({', '.join(undecided[:5])}{', …' if len(undecided) > 5 else ''}): approved over "
+            "there by itself, unless you say `duologue hits reject`"
+        )
     return "\n".join(lines)
 
 
@@ -344,26 +354,31 @@ def invite(number: int, study: Path, csv_file: Path, as_json: bool) -> None:
     Example: duologue hits invite 200 my-study --csv links.csv
     """
 
-    async def work() -> int:
-        async with desk(study) as at:
-            file = at.site.study.invitations_path
-            if file is None:
-                raise BadInput(
-                    [
-                        "study.one_time_invitations is not set; set it, and name the file of the "
-                        "codes in study.invitations"
-                    ]
-                )
-            known = file.read_text(encoding="utf-8").split() if file.exists() else []
-            codes = make_invitations(number, known)
-            with csv_file.open("w", encoding="utf-8", newline="") as links:
-                write_csv(invitation_rows(codes, f"{at.config.url}/work"), links)
-            add_invitations(file, codes)
-            return len(codes)
-
-    made = run(work())
+    site = site_of(study)
+    file = site.study.invitations_path
+    if file is None:
+        raise BadInput(
+            [
+                "study.one_time_invitations is not set; set it, and name the file of the codes in "
+                "study.invitations"
+            ]
+        )
+    known = read_invitations(file) if file.exists() and file.stat().st_size else ()
+    codes = make_invitations(number, known)
+    with new_file(csv_file) as links:
+        # In this order: a code without a link harms nobody, a link without a code lets nobody in.
+        _add(file, codes)
+        write_csv(invitation_rows(codes, f"{address_of(site)}/work"), links)
     show(
         as_json,
-        {"invitations": made, "csv": str(csv_file)},
-        f"{csv_file}: {made} links; start `duologue serve` anew so that it knows them",
+        {"invitations": len(codes), "csv": str(csv_file)},
+        f"{csv_file}: {count(len(codes), 'link')}; a server that runs already knows them when it "
+        "is started anew",
     )
+
+
+def _add(file: Path, codes: Iterable[str]) -> None:
+    try:
+        add_invitations(file, codes)
+    except OSError as error:
+        raise BadInput([f"{file}: cannot be written: {error.strerror}"]) from None

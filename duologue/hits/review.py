@@ -10,7 +10,7 @@ import click
 from dialogs.record import payments as rows
 from dialogs.record.reviewing import reviewed
 from dialogs.rules import LedgerState
-from duologue.console import AS_JSON, STUDY, run, show
+from duologue.console import AS_JSON, STUDY, new_file, run, show
 from duologue.hits.desk import DRY_RUN, YES, Desk, desk, needs, sure
 from duologue.problems import BadInput
 from duologue.words import count
@@ -49,7 +49,7 @@ def review(
     async def write(file: Path) -> tuple[dict[str, Any], str]:
         async with desk(study) as at:
             found = await at.record.read(reviewed, at.study_id)
-        with file.open("w", encoding="utf-8-sig", newline="") as target:
+        with new_file(file, "utf-8-sig") as target:
             number = write_csv(table(found), target) - 1
         return {"arrivals": number, "csv": str(file)}, f"{file}: {count(number, 'arrival')}"
 

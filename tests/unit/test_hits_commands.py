@@ -2,161 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-import sys
-import threading
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-
-import click
 import pytest
-from sqlalchemy import Connection, create_engine, select
+from sqlalchemy import Connection
 
-from dialogs.record.tables import arrivals, assignments, hits, ledger, studies
-from dialogs.rules import LedgerState, Release
-from duologue.cli import main
+from dialogs.record.tables import arrivals, assignments, hits
+from dialogs.rules import LedgerState
 from duologue.hits.command import command
-from hit_manager.marketplace import workers
-from hit_manager.marketplace.faults import Faults
-from hit_manager.marketplace.server import serve_marketplace
-from hit_manager.marketplace.workers import Key
+from tests.desks import Desk
 from tests.records import STUDY
-from tests.recruiting import add_arrival, add_items, release
-
-STUDY_FILE = """
-[study]
-id = "study"
-title = "Talk about a picture"
-[items]
-file = "items.jsonl"
-[pay]
-complete = "1.50"
-[recruiter]
-"""
 
 COMMANDS = sorted(command.commands)
-
-
-@dataclass
-class Desk:
-    """A study's folder, and its commands run in it."""
-
-    folder: Path
-    database: str
-    capsys: pytest.CaptureFixture[str]
-    patch: pytest.MonkeyPatch
-    faults: Faults | None = None
-
-    def __call__(self, *words: str, answer: str = "") -> tuple[int, str, str]:
-        """Exit code, standard output and standard error of `duologue hits …`."""
-        self.patch.setattr(sys, "argv", ["duologue", "hits", *words])
-        lines = iter(answer.splitlines())
-        self.patch.setattr(click.termui, "visible_prompt_func", lambda _: next(lines))
-        code = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-        said = self.capsys.readouterr()
-        return code, said.out, said.err
-
-    def json(self, *words: str) -> dict[str, Any]:
-        code, out, err = self(*words, "--json")
-        assert (code, err) == (0, ""), err
-        found: dict[str, Any] = json.loads(out)
-        return found
-
-    def write(self, change: Callable[..., Any], *args: Any, **how: Any) -> Any:
-        engine = create_engine(self.database)
-        with engine.begin() as connection:
-            result = change(connection, *args, **how)
-        engine.dispose()
-        return result
-
-    def states(self) -> list[str]:
-        def read(connection: Connection) -> list[str]:
-            return list(connection.execute(select(ledger.c.state).order_by(ledger.c.arrival_id))
-                        .scalars())  # fmt: skip
-
-        found: list[str] = self.write(read)
-        return found
-
-
-def begin(connection: Connection) -> None:
-    row = {"id": STUDY, "status": "open", "config": "{}", "created_at": 1.0}
-    connection.execute(studies.insert(), row)
-    add_items(connection, ["dog"])
-
-
-@pytest.fixture
-def link(
-    tmp_path: Path,
-    sqlite_url: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> Desk:
-    """A study by a plain link in which three people ended: two are owed something."""
-    return _desk(tmp_path, sqlite_url, capsys, monkeypatch, 'kind = "link"\n')
-
-
-def _desk(folder: Path, url: str, capsys: Any, patch: pytest.MonkeyPatch, section: str) -> Desk:
-    (folder / "study.toml").write_text(STUDY_FILE + section, encoding="utf-8")
-    patch.setenv("DUOLOGUE_DATABASE_URL", url)
-    patch.chdir(folder)
-    desk = Desk(folder, url, capsys, patch)
-    recruiter = "mturk" if "mturk" in section else "link"
-
-    def people(connection: Connection) -> None:
-        begin(connection)
-        for n, cents in enumerate((150, 10, 0)):
-            how = Release.COMPLETED if cents == 150 else Release.LEFT
-            arrival = add_arrival(connection, n, recruiter=recruiter)
-            release(connection, arrival, cents, how=how)
-
-    desk.write(people)
-    return desk
-
-
-@pytest.fixture
-def market(
-    tmp_path: Path,
-    sqlite_url: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[Desk]:
-    """The same on a marketplace that runs in a thread of its own."""
-    ready, stop, loop = threading.Event(), asyncio.Event(), asyncio.new_event_loop()
-    found: dict[str, Any] = {}
-    faults = Faults()
-
-    async def serve() -> None:
-        url = f"sqlite:///{tmp_path / 'market.sqlite3'}"
-        async with serve_marketplace(url, faults=faults) as server:
-
-            def start(connection: Connection, now: float) -> Key:
-                requester = workers.create_requester(connection, now, "Lab", 100_000)
-                return workers.create_key(connection, now, requester)
-
-            found["key"] = await server.market.write(start)
-            found["url"] = server.url
-            ready.set()
-            await stop.wait()
-
-    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
-    thread.start()
-    assert ready.wait(60)
-    monkeypatch.setenv("DUOLOGUE_MTURK_ACCESS_KEY", found["key"].id)
-    monkeypatch.setenv("DUOLOGUE_MTURK_SECRET_KEY", found["key"].secret)
-    section = f'kind = "mturk"\nendpoint = "{found["url"]}"\n'
-    desk = _desk(tmp_path, sqlite_url, capsys, monkeypatch, section)
-    desk.faults = faults
-    yield desk
-    loop.call_soon_threadsafe(stop.set)
-    thread.join()
-    loop.close()
 
 
 # --- All of them -------------------------------------------------------------------------------

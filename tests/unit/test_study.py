@@ -247,7 +247,7 @@ def test_invitation_codes_are_checked(tmp_path: Path) -> None:
     file.write_text("\n")
     with pytest.raises(StudyError, match="holds no code"):
         read_invitations(file)
-    with pytest.raises(StudyError, match="cannot be read"):
+    with pytest.raises(StudyError, match="`duologue hits invite` begins it"):
         read_invitations(tmp_path / "none.txt")
 
 

@@ -1,0 +1,146 @@
+"""`duologue hits` and people: they are written to, kept away, refused, and invited by links."""
+
+from __future__ import annotations
+
+import csv
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, select
+
+from dialogs.record.tables import arrivals
+from dialogs.record.tables import hits as our_hits
+from dialogs.rules import Release
+from duologue.study import read_invitations
+from hit_manager.marketplace import assignments, workers
+from hit_manager.marketplace.errors import DoesNotMeetRequirements
+from hit_manager.marketplace.tables import assignments as assignments_there
+from hit_manager.marketplace.tables import messages
+from tests.desks import Desk
+from tests.recruiting import add_arrival, release
+
+ANSWER = """<?xml version="1.0" encoding="UTF-8"?>
+<QuestionFormAnswers xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2005-10-01/QuestionFormAnswers.xsd">
+<Answer><QuestionIdentifier>code</QuestionIdentifier><FreeText>CODE</FreeText></Answer>
+</QuestionFormAnswers>"""
+
+
+def visitor(market: Desk, name: str = "kim", *, cents: int = 0) -> tuple[str, str]:
+    """Somebody takes a HIT on the marketplace, leaves our page and hands in; their worker id
+    over there, and their arrival here."""
+
+    def open_hit(connection: Connection) -> Any:
+        taken = select(arrivals.c.hit_id).where(arrivals.c.hit_id.is_not(None))
+        free = our_hits.c.remote_id.is_not(None) & our_hits.c.id.not_in(taken)
+        return connection.execute(select(our_hits).where(free)).first()
+
+    hit = market.write(open_hit)
+    worker = market.there(workers.create_worker, name=name, country="US")
+    held = market.there(assignments.accept, worker, hit.remote_id)
+    how = {"external_id": worker, "assignment_id": held.id, "hit_id": hit.id}
+    arrival = market.write(add_arrival, name, recruiter="mturk", **how)
+    market.write(release, arrival, cents, how=Release.LEFT)
+    market.there(assignments.submit, held.id, ANSWER)
+    return worker, arrival
+
+
+def inbox(market: Desk, worker: str) -> list[tuple[str, str]]:
+    def read(connection: Connection, now: float) -> list[tuple[str, str]]:
+        mine = select(messages).where(messages.c.worker_id == worker)
+        return [(row.subject, row.text) for row in connection.execute(mine)]
+
+    found: list[tuple[str, str]] = market.there(read)
+    return found
+
+
+def status_there(market: Desk, worker: str) -> str:
+    def read(connection: Connection, now: float) -> str:
+        mine = select(assignments_there.c.status).where(assignments_there.c.worker_id == worker)
+        return str(connection.execute(mine).scalar_one())
+
+    found: str = market.there(read)
+    return found
+
+
+def test_a_message_reaches_its_worker(market: Desk) -> None:
+    market.json("launch", "--yes")
+    worker, arrival = visitor(market)
+    words = ("message", arrival, "--subject", "Thank you", "--text", "Merci — ≤ 3 €")
+    # As on Mechanical Turk, only whose work was judged can be written to.
+    assert market.json(*words)["sent"] == 0
+    market.json("reject", arrival, "--reason", "Nothing was written.", "--yes")
+    assert market.json(*words) == {"sent": 1, "failed": []}
+    assert inbox(market, worker) == [("Thank you", "Merci — ≤ 3 €")]
+    # This person is known here and not over there.
+    done = market.json("message", "arrival-0", "--subject", "a", "--text", "b")
+    assert (done["sent"], len(done["failed"])) == (0, 1)
+
+
+def test_who_is_blocked_sees_no_hit_until_they_are_unblocked(market: Desk) -> None:
+    market.json("launch", "--yes")
+    worker, arrival = visitor(market)
+    assert market.json("block", arrival, "--reason", "for our records") == {"blocked": 1}
+    assert market.json("block", arrival) == {"blocked": 1}
+    left = next(h for h in market.json("status", "--items")["items"] if h["image_id"])
+    assert left["complete"] == 0
+
+    def take(connection: Connection) -> str:
+        free = our_hits.c.id.not_in(select(arrivals.c.hit_id).where(arrivals.c.hit_id.is_not(None)))
+        return str(connection.execute(select(our_hits.c.remote_id).where(free)).scalar())
+
+    with pytest.raises(DoesNotMeetRequirements):
+        market.there(assignments.accept, worker, market.write(take))
+    assert market.json("unblock", arrival) == {"unblocked": 1}
+    assert market.there(assignments.accept, worker, market.write(take)).worker_id == worker
+
+
+def test_work_for_which_nothing_is_owed_is_shown_and_can_be_refused(market: Desk) -> None:
+    market.json("launch", "--yes")
+    worker, arrival = visitor(market)
+    market.json("reconcile", "--yes")
+    assert market.json("status")["handed_in_for_nothing"] == [arrival]
+    _, said, _ = market("status")
+    assert f"nothing is owed ({arrival}): approved over there by itself, unless" in said
+    words = ("reject", arrival, "--reason", "Nothing was written.")
+    assert market.json(*words, "--dry-run") == {"arrival": arrival, "rejected": False}
+    assert status_there(market, worker) == "Submitted"
+    assert market(*words, answer="n")[0] == 130
+    assert status_there(market, worker) == "Submitted"
+    assert market.json(*words, "--yes")["rejected"] is True
+    assert status_there(market, worker) == "Rejected"
+    code, _, err = market(*words, "--yes")
+    assert (code, err) == (2, f"duologue: {arrival}: is rejected over there\n")
+    market.json("reconcile", "--yes")
+    assert market.json("status")["handed_in_for_nothing"] == []
+
+
+def test_who_is_owed_something_is_not_refused(market: Desk) -> None:
+    market.json("launch", "--yes")
+    worker, arrival = visitor(market, cents=20)
+    code, _, err = market("reject", arrival, "--reason", "x", "--yes")
+    assert code == 2
+    assert "is owed 0.20 USD by the rules of the study" in err
+    assert status_there(market, worker) == "Submitted"
+
+
+def test_invitations_are_links_that_the_study_knows(link: Desk) -> None:
+    study = link.folder / "study.toml"
+    text = study.read_text(encoding="utf-8").replace(
+        "[items]", 'one_time_invitations = true\ninvitations = "codes.txt"\n[items]'
+    )
+    study.write_text(text, encoding="utf-8")
+    assert link.json("invite", "3", "--csv", "links.csv")["invitations"] == 3
+    with (link.folder / "links.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    codes = read_invitations(link.folder / "codes.txt")
+    assert {row["code"] for row in rows} == codes
+    assert all(row["link"].endswith(f"/work?invite={row['code']}") for row in rows)
+    # Links that may have been sent are never written over, and no code is added then.
+    before = (link.folder / "links.csv").read_bytes()
+    code, _, err = link("invite", "2", "--csv", "links.csv")
+    assert code == 2
+    assert "links.csv: is there already" in err
+    assert (link.folder / "links.csv").read_bytes() == before
+    assert read_invitations(link.folder / "codes.txt") == codes
+    link.json("invite", "2", "--csv", "more.csv")
+    assert len(read_invitations(link.folder / "codes.txt")) == 5
