@@ -1,4 +1,4 @@
-"""What the tests of the live server share: a study on SQLite, on PostgreSQL, or on both."""
+"""What the tests of the live server and of the marketplace share: both on either database."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest_asyncio
 
 from dialogs.images import Prepared
 from tests.live import Live, draw_pictures, open_live
+from tests.markets import Market, open_market
 from tests.services import PostgresServer, ValkeyServer
 
 Pictures = tuple[Path, Sequence[Prepared]]
@@ -74,4 +75,18 @@ async def live_two(
     """A study on PostgreSQL whose Redis is the test's own: `valkey_server`."""
     url = valkey_server.url
     async with open_live(migrated_postgres_url, url, tmp_path / "live", pictures) as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture
+async def market(empty_database_url: str) -> AsyncIterator[Market]:
+    """A marketplace once on SQLite and once on PostgreSQL."""
+    async with open_market(empty_database_url) as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture
+async def shop(tmp_path: Path) -> AsyncIterator[Market]:
+    """A marketplace on SQLite, where the database does not matter."""
+    async with open_market(f"sqlite:///{tmp_path / 'market.sqlite3'}") as opened:
         yield opened

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 
-import pytest_asyncio
 from aiohttp import ClientSession, CookieJar
 from sqlalchemy import select
 
 from hit_manager.marketplace import assignments
+from hit_manager.marketplace.pages.task import NOT_AVAILABLE
 from hit_manager.marketplace.states import AssignmentStatus
 from hit_manager.marketplace.tables import workers as workers_table
 from tests.markets import (
@@ -25,23 +24,6 @@ from tests.markets import (
     stored,
     titles,
 )
-
-PREVIEW_ID = "ASSIGNMENT_ID_NOT_AVAILABLE"
-
-
-@pytest_asyncio.fixture
-async def market(empty_database_url: str) -> AsyncIterator[Market]:
-    """A marketplace once on SQLite and once on PostgreSQL."""
-    async with open_market(empty_database_url) as opened:
-        yield opened
-
-
-@pytest_asyncio.fixture
-async def shop(tmp_path: Path) -> AsyncIterator[Market]:
-    """A marketplace on SQLite, where the database does not matter."""
-    async with open_market(f"sqlite:///{tmp_path / 'market.sqlite3'}") as opened:
-        yield opened
-
 
 # --- The whole way -------------------------------------------------------------------------
 
@@ -60,7 +42,7 @@ async def test_from_the_invitation_to_my_work(market: Market) -> None:
     assert query == {
         "hit": "1",
         "k": "v",
-        "assignmentId": PREVIEW_ID,
+        "assignmentId": NOT_AVAILABLE,
         "hitId": hit_id,
         "turkSubmitTo": market.url,
     }

@@ -5,40 +5,20 @@ from __future__ import annotations
 import io
 import re
 import sqlite3
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
-import pytest_asyncio
 from aiohttp import ClientSession, FormData
 
 from hit_manager.marketplace import assignments
 from hit_manager.marketplace.answers import NAMESPACE, answer_document, fields_of
+from hit_manager.marketplace.pages.task import NOT_AVAILABLE
 from hit_manager.marketplace.states import AssignmentStatus
 from tests.markets import (
     Market,
     Person,
     answers,
-    open_market,
     stored,
 )
-
-PREVIEW_ID = "ASSIGNMENT_ID_NOT_AVAILABLE"
-
-
-@pytest_asyncio.fixture
-async def market(empty_database_url: str) -> AsyncIterator[Market]:
-    """A marketplace once on SQLite and once on PostgreSQL."""
-    async with open_market(empty_database_url) as opened:
-        yield opened
-
-
-@pytest_asyncio.fixture
-async def shop(tmp_path: Path) -> AsyncIterator[Market]:
-    """A marketplace on SQLite, where the database does not matter."""
-    async with open_market(f"sqlite:///{tmp_path / 'market.sqlite3'}") as opened:
-        yield opened
-
 
 # --- Submitting ----------------------------------------------------------------------------
 
@@ -60,7 +40,7 @@ async def test_submitting_again_after_success_is_success_and_changes_nothing(
 @pytest.mark.parametrize(
     ("pairs", "status", "reason"),
     [
-        ({"assignmentId": PREVIEW_ID, "code": "x"}, 409, "preview"),
+        ({"assignmentId": NOT_AVAILABLE, "code": "x"}, 409, "preview"),
         ({"code": "x"}, 409, "missing"),
         ({"assignmentId": "3NOBODY", "code": "x"}, 404, "unknown"),
         ({"assignmentId": "3\x00'; --", "code": "x"}, 404, "unknown"),

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
-
-import pytest_asyncio
 
 from hit_manager.marketplace import assignments, qualification_types, qualifications, workers
 from hit_manager.marketplace.requirements import (
@@ -24,25 +20,9 @@ from hit_manager.marketplace.states import AssignmentStatus, TypeStatus
 from tests.markets import (
     Market,
     ids_by_title,
-    open_market,
     stored,
     titles,
 )
-
-
-@pytest_asyncio.fixture
-async def market(empty_database_url: str) -> AsyncIterator[Market]:
-    """A marketplace once on SQLite and once on PostgreSQL."""
-    async with open_market(empty_database_url) as opened:
-        yield opened
-
-
-@pytest_asyncio.fixture
-async def shop(tmp_path: Path) -> AsyncIterator[Market]:
-    """A marketplace on SQLite, where the database does not matter."""
-    async with open_market(f"sqlite:///{tmp_path / 'market.sqlite3'}") as opened:
-        yield opened
-
 
 # --- Qualifications ------------------------------------------------------------------------
 
