@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.resources import files
@@ -37,6 +37,8 @@ log = logging.getLogger("duologue")
 STUDY_FILE = "study.toml"
 REDIS_FOLDER = "redis"
 LOOK_S = 1.0
+ROUND_ENDS_WITHIN_S = 3.0
+"""How long a stop waits for what the hit manager is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +235,11 @@ async def _recruiting(
         yield
     finally:
         stop.set()
-        await work
+        # Whoever asked to stop does not wait for a recruiter that does not answer.
+        await asyncio.wait([work], timeout=ROUND_ENDS_WITHIN_S)
+        work.cancel()
+        with suppress(asyncio.CancelledError):
+            await work
 
 
 async def until_told_to_stop(redis: EmbeddedRedis | str) -> None:

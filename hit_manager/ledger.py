@@ -52,6 +52,11 @@ class Settled:
 Next = Wait | Hold | Fail | Call | Settled
 
 
+def is_by_hand(payment: PaymentRow) -> bool:
+    """Whether the team gives this, beside what the rules of the study owe."""
+    return payment.reason not in set(LedgerReason)
+
+
 def steps_for(payment: PaymentRow, recruiter: Recruiter) -> tuple[Step, ...]:
     """The calls that make this payment. The reward of the work belongs to what the release owes;
     whatever the team gives beside that is a bonus.
@@ -59,7 +64,7 @@ def steps_for(payment: PaymentRow, recruiter: Recruiter) -> tuple[Step, ...]:
     Raises:
         Refused, Unsupported: it cannot be paid through this recruiter.
     """
-    if payment.reason in set(LedgerReason):
+    if not is_by_hand(payment):
         return recruiter.steps(payment.cents, payment.reward)
     return (Step.BONUS,)
 
@@ -99,8 +104,7 @@ def next_for(payment: PaymentRow, recruiter: Recruiter, made: Mapping[str, StepR
 
 def cost(payment: PaymentRow, recruiter: Recruiter) -> int:
     """What a payment takes from the budget, commission included, in cents."""
-    by_hand = payment.reason not in set(LedgerReason)
-    alike = Amounts(1, by_hand, payment.cents, payment.reward, payment.seats)
+    alike = Amounts(1, is_by_hand(payment), payment.cents, payment.reward, payment.seats)
     return cost_of(alike, recruiter)
 
 

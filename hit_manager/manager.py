@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 
 from dialogs.record import leases
 from dialogs.record.errors import RecordError
+from dialogs.record.hits import hits_in
 from dialogs.record.payments import PaymentRow
 from dialogs.record.store import Record
+from dialogs.rules import HitState
 from hit_manager.config import HitConfig
 from hit_manager.ledger import price_of_a_person
 from hit_manager.outbox import Outbox, Paid
@@ -58,6 +60,8 @@ class HitManager:
         self._ours_until = float("-inf")
         self._one_at_a_time = asyncio.Lock()
         self._affordable: int | None = None
+        self._stopping: Callable[[], bool] = lambda: False
+        self._was_ours: bool | None = None
         self.outbox = Outbox(record, recruiter, config, still=self._still, now=now)
         self.reconciler = Reconciler(
             record,
@@ -152,8 +156,9 @@ class HitManager:
                 log.warning("the lease could not be prolonged: %s", error)
 
     def _still(self) -> bool:
-        """Whether the lease is ours. A machine that was asleep for long finds that it is not."""
-        return self._now() < self._ours_until
+        """Whether to go on: the lease is ours, and nobody wants us to stop. A machine that was
+        asleep for long finds that the lease is not."""
+        return self._now() < self._ours_until and not self._stopping()
 
     async def people_affordable(self) -> int | None:
         """For how many more people in all the budget suffices, those inside included."""
@@ -163,26 +168,55 @@ class HitManager:
         return max(left, 0) // price_of_a_person(self._config, self._recruiter)
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Round after round until `stop`; what fails is tried again in the next."""
+        """Round after round until `stop`; what fails is tried again in the next.
+
+        After `stop` no further payment is begun. May be cancelled: what was sent then may still
+        arrive, so others wait until the lease has run out.
+        """
+        self._stopping = stop.is_set
         opened = False
-        while not stop.is_set():
-            try:
-                if not opened:
-                    await self.open()
-                    opened = True
-                done = await self.round()
-                _tell(done)
-            except (RecordError, RecruiterError) as error:
-                log.warning("recruiting waits: %s", error)
-            try:
-                async with asyncio.timeout(self._config.interval_s):
-                    await stop.wait()
-            except TimeoutError:
-                continue
         try:
+            while not stop.is_set():
+                try:
+                    if not opened:
+                        await self.open()
+                        opened = True
+                    self._tell(await self.round())
+                except (RecordError, RecruiterError) as error:
+                    log.warning("recruiting waits: %s", error)
+                except Exception:
+                    # An answer nobody thought of must not end recruiting and paying for good.
+                    log.exception("a round of recruiting failed; the next one tries again")
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._config.interval_s):
+                        await stop.wait()
+            await self._say_what_stands()
             await self.close()
+        except asyncio.CancelledError:
+            await self._recruiter.close()
+            raise
         except (RecordError, RecruiterError) as error:
             log.info("the recruiter was not left in good order: %s", error)
+
+    async def _say_what_stands(self) -> None:
+        study_id = self._config.study_id
+        standing = await self._record.read(hits_in, study_id, (HitState.OPEN,))
+        if standing:
+            log.warning(
+                "HITs that stay open: %d. A server that is started again goes on with them; "
+                "to end, pause the study and say `duologue hits expire`",
+                len(standing),
+            )
+
+    def _tell(self, done: Round) -> None:
+        if done.ours is not self._was_ours:
+            self._was_ours = done.ours
+            log.info(
+                "this process recruits and pays"
+                if done.ours
+                else "another process recruits and pays; this one stands by"
+            )
+        _tell(done)
 
 
 def _tell(done: Round) -> None:

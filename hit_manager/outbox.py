@@ -32,6 +32,7 @@ from hit_manager.ledger import Call, Fail, Hold, Settled, Wait
 from hit_manager.recruiters.base import (
     Bonus,
     NoFunds,
+    NotThere,
     NotYet,
     Recruiter,
     RecruiterError,
@@ -197,7 +198,14 @@ class Outbox:
 
     async def _looked_up(self, payment: PaymentRow) -> PaymentRow:
         """The payment with what the recruiter says of the assignment at this moment."""
-        told = await self._recruiter.assignment(payment.assignment_id)
+        try:
+            told = await self._recruiter.assignment(payment.assignment_id)
+        except NotThere:
+            # A HIT that was cleared away took its assignments along. What the team gives later is
+            # paid by what was seen of them.
+            if ledger.is_by_hand(payment) and payment.status is AssignmentStatus.APPROVED:
+                return payment
+            raise
         seen_hit = payment.hit_id if told.hit_id == payment.remote_hit else f"? {told.hit_id}"
         await self._remember(told)
         return replace(payment, status=told.status, seen_worker=told.worker_id, seen_hit=seen_hit)
@@ -233,6 +241,9 @@ class Outbox:
         if not call.again:
             begins = rows.step_begins(payment, step.value, key, self._now())
             await self._record.writer.commit(begins)
+        if not self._still():
+            # Whoever goes on looks first at what this was about to do.
+            raise Unavailable("this process has been stopped, or has lost the lease")
         match step:
             case Step.APPROVE:
                 await self._recruiter.approve(payment.assignment_id)

@@ -7,6 +7,7 @@ with the marketplace.
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import orjson
@@ -233,6 +234,42 @@ async def test_close_waits_for_a_payment_that_was_sent(server: Answering, mturk:
     assert len(answered) == 1
     with pytest.raises(asyncio.CancelledError):
         await paying
+
+
+STOPPED = """
+import asyncio, sys
+from hit_manager.recruiters.mturk import Mturk, MturkConfig
+
+async def main():
+    mturk = Mturk(MturkConfig(sys.argv[1], "AKID", "secret", read_timeout_s=600.0))
+    asking = asyncio.create_task(mturk.balance())
+    print("asking", flush=True)
+    await asyncio.to_thread(sys.stdin.readline)
+    asking.cancel()
+    await mturk.close()
+
+asyncio.run(main())
+"""
+
+
+async def test_a_marketplace_that_never_answers_holds_up_no_exit(server: Answering) -> None:
+    arrived, never = asyncio.Event(), asyncio.Event()
+
+    async def silent(request: web.Request, body: dict[str, object]) -> web.Response:
+        arrived.set()
+        await never.wait()
+        return server.json({})
+
+    server.answer = silent
+    program = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", STOPPED, server.url, stdin=asyncio.subprocess.PIPE
+    )
+    await arrived.wait()
+    # Its answer would be waited for ten minutes.
+    async with asyncio.timeout(30):
+        await program.communicate(b"stop\n")
+    assert program.returncode == 0
+    never.set()
 
 
 async def test_wrong_keys_are_told_as_such(server: Answering, mturk: Mturk) -> None:

@@ -72,6 +72,20 @@ async def test_what_the_team_adds_is_paid_beside(at: Recruiting) -> None:
     assert await at.got(arrival) == ([50], [20, 20, 100])
 
 
+async def test_a_bonus_is_paid_when_the_hit_has_been_cleared_away(at: Recruiting) -> None:
+    arrival = await at.worked(150)
+    await rounds(at)
+    visit = at.visits[arrival]
+    [hit] = [each for each in await at.hits() if each.remote_id == visit.hit_id]
+    assert hit.state is HitState.DONE
+    late = payments.given_by_hand(arrival, "late", 25, "USD", "You were great.", 1.0)
+    await at.record.writer.commit(late)
+    await at.round()
+    assert (await at.payment(arrival, "bonus-late")).state is LedgerState.PAID
+    await rounds(at, 3)
+    assert await at.got(arrival) == ([50], [100, 25])
+
+
 async def test_nobody_is_approved_rejected_or_paid_without_being_owed(at: Recruiting) -> None:
     """Trap 32."""
     leaver = await at.worked(0)

@@ -10,10 +10,10 @@ import asyncio
 import importlib
 import logging
 import threading
-from collections.abc import AsyncIterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, TypeVar, cast
 
 from hit_manager.recruiters.backoff import Patience, Pause
 from hit_manager.recruiters.base import RecruiterError, Refused, Unavailable, Unsure
@@ -21,6 +21,11 @@ from hit_manager.recruiters.mturk.config import REGION, MturkConfig
 from hit_manager.recruiters.mturk.errors import NeedsPerson, from_answer, masked, no_request_id
 
 log = logging.getLogger("duologue.mturk")
+
+T = TypeVar("T")
+
+CLOSE_WITHIN_S: Final = 2.0
+"""How long closing waits for calls that are under way."""
 
 PAGE: Final = 100
 """Rows that one list request asks for, the most there can be."""
@@ -38,7 +43,8 @@ class Client:
     def __init__(self, config: MturkConfig, patience: Patience) -> None:
         self._config = config
         self._patience = patience
-        self._threads = ThreadPoolExecutor(config.threads, thread_name_prefix="mturk")
+        self._slots = asyncio.Semaphore(config.threads)
+        self._sent: set[asyncio.Future[dict[str, Any]]] = set()
         self._made: Any = None
         self._closed = False
 
@@ -79,19 +85,24 @@ class Client:
             more = {"NextToken": token}
 
     async def close(self) -> None:
-        """Wait for what has been sent, and let go of the connections."""
+        """Wait a moment for what has been sent, and let go of the connections."""
         if self._closed:
             return
         self._closed = True
-        await asyncio.to_thread(self._threads.shutdown, wait=True)
+        if self._sent:
+            await asyncio.wait(self._sent, timeout=CLOSE_WITHIN_S)
         if self._made is not None:
             self._made.close()
 
     async def _once(self, operation: str, changes: bool, params: dict[str, Any]) -> dict[str, Any]:
-        if self._closed:
-            raise Unavailable("the connection to the marketplace has been closed", "Closed")
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, self._send, operation, changes, params)
+        async with self._slots:
+            if self._closed:
+                raise Unavailable("the connection to the marketplace has been closed", "Closed")
+            sent = in_thread(lambda: self._send(operation, changes, params))
+            self._sent.add(sent)
+            sent.add_done_callback(self._sent.discard)
+            # Whoever stops waiting stops nothing that was sent.
+            return await asyncio.shield(sent)
 
     def _send(self, operation: str, changes: bool, params: dict[str, Any]) -> dict[str, Any]:
         """In a thread: one request, one answer."""
@@ -128,6 +139,40 @@ class Client:
                     ),
                 )
             return self._made
+
+
+def in_thread(work: Callable[[], T]) -> asyncio.Future[T]:
+    """What `work` gives, from a thread that the end of the process does not wait for.
+
+    The threads of an executor are waited for, and a call to somebody who does not answer takes
+    its whole time.
+    """
+    loop = asyncio.get_running_loop()
+    given: asyncio.Future[T] = loop.create_future()
+
+    def give(result: T | None, error: BaseException | None) -> None:
+        if given.cancelled():
+            return
+        if error is None:
+            given.set_result(cast("T", result))
+        else:
+            given.set_exception(error)
+            # Nobody may be waiting any more.
+            given.exception()
+
+    def run() -> None:
+        result: T | None = None
+        failed: BaseException | None = None
+        try:
+            result = work()
+        except BaseException as error:
+            failed = error
+        # A loop that has been closed has nobody who waits.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(give, result, failed)
+
+    threading.Thread(target=run, name="mturk", daemon=True).start()
+    return given
 
 
 # A session is not safe for threads, its clients are. One is shared, as it reads the API's model
