@@ -5,8 +5,8 @@ connection is one coroutine that reads a frame, deals with it to the end, and re
 events of one page keep their order, and one that waits for a commit holds back the next ones.
 
 A connection that does not join in time, sends what nobody understands, or joins again and again
-is cut; one that sends faster than any page does is read more slowly; one that does not read, or
-does not answer pings, is cut as well.
+is cut; one that sends faster than any page does is read more slowly, and cut when it goes on; one
+that does not read, or does not answer pings, is cut as well.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ import asyncio
 import logging
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, assert_never
-from urllib.parse import urlsplit
 
-from aiohttp import WSCloseCode, WSMsgType, hdrs, web
+from aiohttp import HttpVersion11, WSCloseCode, WSMsgType, hdrs, web
 
 from chatserver import packets
+from chatserver.connection import PING_EVERY_S, PONG_WITHIN_S, Socket
+from chatserver.origins import origin_of
 from chatserver.outbox import Outbox, text_frame
 from chatserver.packets import (
     Ack,
@@ -41,25 +43,15 @@ PATH: Final = "/socket.io/"
 MAX_FRAME: Final = 100_000
 """Bytes. Far above the longest message, so that the server can refuse one with a reason."""
 
-JOIN_WITHIN_S: Final = 5.0
 MAX_JOINS: Final = 3
 MAX_GARBAGE: Final = 5
-MAX_ASKED: Final = 8
-"""Heartbeats that a page may leave open."""
-
-PING_EVERY_S: Final = 25.0
-"""Some hosts close connections that are idle for 55 s."""
-PONG_WITHIN_S: Final = 20.0
 LOOK_S: Final = 1.0
 CLOSE_WITHIN_S: Final = 2.0
 """How long a peer may take over its part of closing."""
 
-BURST: Final = 200.0
-FRAMES_PER_S: Final = 50.0
-"""What a page may send: a burst at once, and so many frames a second on average. A page sends
-one or two; whoever sends more is read more slowly, and never holds up anybody else."""
-
-_PING: Final = text_frame(packets.PING)
+SLOWED_S: Final = 10.0
+"""A page that was made to wait for so long in all is cut: while it waits, nobody would notice
+that it has gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,84 +78,6 @@ class Edge(Protocol):
         """Deal with an event; what is returned goes into the acknowledgement."""
 
 
-class Socket:
-    """One connection; times by the event loop's clock."""
-
-    __slots__ = (
-        "_asked",
-        "_number",
-        "admitted",
-        "allowance",
-        "born",
-        "garbage",
-        "heard_at",
-        "joined",
-        "joins",
-        "leaving",
-        "outbox",
-        "ping_at",
-        "pong_by",
-        "response",
-        "sid",
-    )
-
-    def __init__(self, response: web.WebSocketResponse, outbox: Outbox, now: float) -> None:
-        self.sid = secrets.token_urlsafe(15)
-        self.response = response
-        self.outbox = outbox
-        self.born = now
-        self.joined = False
-        self.admitted = False
-        self.leaving = False
-        self.joins = 0
-        self.garbage = 0
-        self.allowance = BURST
-        self.heard_at = now
-        self.ping_at = now + PING_EVERY_S
-        self.pong_by: float | None = None
-        self._number = 0
-        self._asked: dict[int, Callable[[], None]] = {}
-
-    def send(self, packet: bytes) -> None:
-        self.outbox.write(text_frame(packet))
-
-    def ask(self, name: str, answered: Callable[[], None]) -> None:
-        """Send an event that the page acknowledges; `answered` is called when it has."""
-        self._number += 1
-        self._asked[self._number] = answered
-        while len(self._asked) > MAX_ASKED:
-            del self._asked[next(iter(self._asked))]
-        self.send(packets.event(name, {}, self._number))
-
-    def answered(self, number: int) -> None:
-        called = self._asked.pop(number, None)
-        if called is not None:
-            called()
-
-    def too_fast_s(self, now: float) -> float:
-        """How long the next frame must wait, in seconds; asked once for each frame."""
-        earned = (now - self.heard_at) * FRAMES_PER_S
-        self.allowance = min(BURST, self.allowance + earned) - 1
-        self.heard_at = now
-        return max(0.0, -self.allowance / FRAMES_PER_S)
-
-    def overdue(self, now: float) -> bool:
-        """Whether it has not joined, or not answered a ping, in time. Pings when it is time."""
-        if not self.joined and now - self.born > JOIN_WITHIN_S:
-            return True
-        if self.pong_by is not None:
-            return now > self.pong_by
-        if now >= self.ping_at:
-            self.pong_by = now + PONG_WITHIN_S
-            self.outbox.write(_PING)
-        return False
-
-    def pong(self, now: float) -> None:
-        if self.pong_by is not None:
-            self.pong_by = None
-            self.ping_at = now + PING_EVERY_S
-
-
 class Engine:
     """The sockets of this process. `edge` is set before the first connection.
 
@@ -173,7 +87,7 @@ class Engine:
     edge: Edge
 
     def __init__(self, allowed_origin: str | None = None) -> None:
-        self._allowed = allowed_origin
+        self._allowed = origin_of(allowed_origin) if allowed_origin else None
         self._sockets: dict[str, Socket] = {}
 
     def attach(self, app: web.Application) -> None:
@@ -208,11 +122,13 @@ class Engine:
         engine_id = secrets.token_urlsafe(15)
         socket.send(packets.opening(engine_id, PING_EVERY_S, PONG_WITHIN_S, MAX_FRAME))
         try:
-            await self._read(socket)
+            # A page that vanishes while it is answered is no error.
+            with suppress(ConnectionResetError):
+                await self._read(socket)
         finally:
             del self._sockets[socket.sid]
             if not socket.leaving:
-                socket.outbox.abort()
+                socket.cut()
             if socket.admitted:
                 await self.edge.disconnect(socket.sid)
         return response
@@ -228,23 +144,41 @@ class Engine:
             return "Session ID unknown"
         if not self._is_allowed(request):
             return "Not an accepted origin"
-        if request.method != hdrs.METH_GET or not web.WebSocketResponse().can_prepare(request):
+        if request.method != hdrs.METH_GET or request.version < HttpVersion11:
             return "Not a WebSocket handshake"
-        return None
+        try:
+            able = bool(web.WebSocketResponse().can_prepare(request))
+        except ValueError:  # Of a key that is not ASCII.
+            able = False
+        return None if able else "Not a WebSocket handshake"
 
     def _is_allowed(self, request: web.Request) -> bool:
         """Programs name no origin; a browser's page must be one of ours."""
-        origin = request.headers.get(hdrs.ORIGIN)
-        if origin is None or origin == self._allowed:
+        given = request.headers.get(hdrs.ORIGIN)
+        if given is None:
             return True
-        return urlsplit(origin).netloc in (request.host, request.headers.get("X-Forwarded-Host"))
+        origin = origin_of(given)
+        if origin is None:
+            return False
+        scheme = origin[0]
+        hosts = (request.host, request.headers.get("X-Forwarded-Host"))
+        return origin in (
+            self._allowed,
+            *(origin_of(f"{scheme}://{host}") for host in hosts if host),
+        )
 
     async def _read(self, socket: Socket) -> None:
         clock = asyncio.get_running_loop().time
         async for frame in socket.response:
-            wait_s = socket.too_fast_s(clock())
+            if socket.is_over(clock()):
+                return
+            wait_s = socket.too_fast_s(clock(), _size(frame.data))
             if wait_s:
+                if socket.outbox.closed or socket.slowed_s > SLOWED_S:
+                    return
                 await asyncio.sleep(wait_s)
+                if socket.is_over(clock()):
+                    return
             match frame.type:
                 case WSMsgType.TEXT:
                     if not await self._deal_with(socket, packets.parse(frame.data)):
@@ -256,6 +190,7 @@ class Engine:
                 case _:
                     # Binary frames would have to be gathered; nothing here needs them.
                     message = b"binary frames are not part of this protocol"
+                    socket.outbox.flush()
                     await socket.response.close(code=WSCloseCode.UNSUPPORTED_DATA, message=message)
                     return
 
@@ -320,8 +255,12 @@ class Engine:
                 await asyncio.sleep(LOOK_S)
                 now = clock()
                 for socket in list(self._sockets.values()):
-                    if socket.overdue(now):
-                        socket.outbox.abort()
+                    try:
+                        if socket.overdue(now):
+                            socket.cut()
+                    except Exception:
+                        # One odd socket must not end the pings of all.
+                        log.exception("socket %s could not be looked after", socket.sid)
 
         looking = asyncio.ensure_future(look())
         yield
@@ -348,7 +287,7 @@ class Engine:
         """Close the socket's connection at once; the page, if there is one, reconnects."""
         socket = self._sockets.get(sid)
         if socket is not None:
-            socket.outbox.abort()
+            socket.cut()
 
     async def close_all(self, reason: str) -> None:
         """Close every socket with code 1001; pages take it as a reason to reconnect."""
@@ -356,6 +295,8 @@ class Engine:
         for socket in sockets:
             # Its reader must not cut the connection before the reason has left.
             socket.leaving = True
+            # Nothing may follow the frame that closes.
+            socket.outbox.flush()
         message = reason.encode()
         closing = [
             asyncio.ensure_future(socket.response.close(code=1001, message=message))
@@ -364,4 +305,9 @@ class Engine:
         if closing:
             await asyncio.wait(closing, timeout=1.0)
         for socket in sockets:
-            socket.outbox.abort()
+            socket.cut()
+
+
+def _size(data: object) -> int:
+    """The bytes of a frame's content; 0 of a close frame, whose content is a number."""
+    return len(data) if isinstance(data, bytes) else 0

@@ -32,6 +32,11 @@ class Outbox:
         self._transport = transport
         self._frames: list[bytes] = []
 
+    @property
+    def closed(self) -> bool:
+        """Whether the connection is gone, or going."""
+        return self._transport.is_closing()
+
     def write(self, frame: bytes) -> None:
         """Send a whole frame. A socket that is closed takes nothing; catch-up is by the record."""
         if not self._frames:

@@ -102,7 +102,7 @@ def _event(data: bytes) -> Packet:
         name, *arguments = orjson.loads(data[found.end() :])
     except ValueError:
         return Unreadable(number) if number else _GARBAGE
-    if not isinstance(name, str):
+    if not isinstance(name, str) or len(arguments) > 1:
         return Unreadable(number) if number else _GARBAGE
     return Event(name, arguments[0] if arguments else {}, number)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
@@ -46,6 +46,12 @@ _PASSING: Final = (Busy, RecordError, RedisError, OSError, TimeoutError)
 
 PATIENCE: Final = 10
 """Refusals of one page that are answered at once; further ones wait longer and longer."""
+FORGIVEN_S: Final = 10.0
+"""After so long one refusal is forgotten. What goes well in between does not count."""
+
+MOST_FIELDS: Final = 20
+"""In any part of a payload. More are refused unread: each would be a mistake to write down."""
+DEEPEST: Final = 4
 
 ACCEPT_WITHIN_S: Final = 4.0
 WELCOME_WITHIN_S: Final = 10.0
@@ -139,14 +145,14 @@ class Sockets:
             given = TRY_AGAIN
         if isinstance(given, Refused):
             await self._slow_down(page)
-        else:
-            page.refusals = 0
         return given.model_dump(mode="json") if given is not None else None
 
     async def _ask(self, page: Page, event: str, data: Any) -> BaseModel | None:
         if event not in self._asks:
             text = f"There is no event {event[:40]!r}."
             return Refused(error=text, code=ErrorCode.BAD_REQUEST)
+        if not _is_modest(data, DEEPEST):
+            return _not_understood(event, "payload", "more fields than any page sends")
         model, answer = self._asks[event]
         if not page.welcomed.is_set():
             async with asyncio.timeout(WELCOME_WITHIN_S):
@@ -155,7 +161,10 @@ class Sockets:
 
     async def _slow_down(self, page: Page) -> None:
         """A page that goes on asking for what it is refused is answered ever more slowly."""
-        page.refusals += 1
+        now = asyncio.get_running_loop().time()
+        forgiven = (now - page.refused_at) / FORGIVEN_S
+        page.refusals = max(0.0, page.refusals - forgiven) + 1
+        page.refused_at = now
         if page.refusals > PATIENCE:
             await asyncio.sleep(min(0.05 * (page.refusals - PATIENCE), 1.0))
 
@@ -164,11 +173,31 @@ def _refusal(code: ErrorCode, text: str) -> Refusal:
     return Refusal(text, {"error": text, "code": code.value})
 
 
+def _is_modest(data: Any, depth: int) -> bool:
+    """Whether a payload is no larger than ours are, so that checking it costs little."""
+    match data:
+        case dict():
+            parts: Iterable[Any] = data.values()
+        case list():
+            parts = data
+        case _:
+            return True
+    return (
+        depth > 0
+        and len(data) <= MOST_FIELDS
+        and all(_is_modest(part, depth - 1) for part in parts)
+    )
+
+
 def _bad_request(event: str, error: ValidationError) -> Refused:
     first = error.errors(include_url=False, include_input=False)[0]
-    where = ".".join(str(part) for part in first["loc"]) or "payload"
+    where = ".".join(str(part)[:40] for part in first["loc"]) or "payload"
+    return _not_understood(event, where, first["msg"])
+
+
+def _not_understood(event: str, where: str, why: str) -> Refused:
     return Refused(
-        error=f"The page sent something the server does not understand ({event}: {where}: "
-        f"{first['msg']}). Please reload the page.",
+        error=f"The page sent something the server does not understand ({event}: {where}: {why}). "
+        "Please reload the page.",
         code=ErrorCode.BAD_REQUEST,
     )

@@ -37,6 +37,8 @@ MAX_QUEUED: Final = 16
 
 ATTEMPTS: Final = 8
 RETRY_S: Final = 0.05
+REPEAT_S: Final = 1.0
+"""Between two messages of a dialog that are shown again."""
 
 
 class Busy(Exception):
@@ -46,13 +48,14 @@ class Busy(Exception):
 class LiveDialog:
     """One dialog's fold, its queue, and how many pages of this process are in it."""
 
-    __slots__ = ("lock", "pages", "queued", "state")
+    __slots__ = ("lock", "pages", "queued", "repeated_at", "state")
 
     def __init__(self, state: DialogState) -> None:
         self.state = state
         self.lock = asyncio.Lock()
         self.queued = 0
         self.pages = 0
+        self.repeated_at = float("-inf")
 
 
 class Dialogs:
@@ -221,7 +224,15 @@ class Dialogs:
             self._apply(live, n, event, after if n == after.seq else None)
 
     def _publish_again(self, live: LiveDialog, seq: int) -> None:
-        """A repeated message is shown again to whoever missed it; pages ignore what they have."""
+        """A repeated message is shown again to whoever missed it; pages ignore what they have.
+
+        Not more than once in a while: repeating costs its sender nothing, and must not fill the
+        other's line.
+        """
+        now = time.monotonic()
+        if now - live.repeated_at < REPEAT_S:
+            return
+        live.repeated_at = now
         said = next(m.said for m in live.state.messages if m.seq == seq)
         row = event_row(live.state.dialog_id, seq, said)
         note = [live.state.dialog_id, seq, [[row["kind"], row["at"], row["data"]]]]

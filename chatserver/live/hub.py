@@ -54,7 +54,8 @@ class Page:
     asked_at: float = 0.0
     asking: bool = False
     typed_at: float = 0.0
-    refusals: int = 0
+    refusals: float = 0.0
+    refused_at: float = 0.0
 
 
 class Hub:

@@ -45,6 +45,9 @@ from dialogs.state import evolve, fold
 TYPING_SIGN_S: Final = 5.0
 """How often a sign of typing is remembered at most, in seconds."""
 
+MOST_REPORTS: Final = 50
+"""Problems that one person can report."""
+
 NOT_NOW: Final = Refused(error="This is not possible right now.", code=ErrorCode.NOT_NOW)
 
 
@@ -171,6 +174,13 @@ class Requests:
         return Done()
 
     async def report(self, page: Page, ask: Report) -> Done | Refused:
+        told = await self._record.read(queries.reports_of, page.arrival_id)
+        if told >= MOST_REPORTS:
+            return Refused(
+                error="We have all your reports, and will read them. Please write to the team by "
+                "mail if there is more.",
+                code=ErrorCode.CAP_REACHED,
+            )
         await self._tell_team(page, ReportKind.PROBLEM, ask.text)
         return Done()
 

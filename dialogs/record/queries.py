@@ -20,6 +20,7 @@ from dialogs.record.tables import (
     items,
     ledger,
     releases,
+    reports,
     seats,
     studies,
     workers,
@@ -29,6 +30,7 @@ from dialogs.rules import (
     Outcome,
     Phase,
     Release,
+    ReportKind,
     SeatStatus,
     StudyStatus,
 )
@@ -405,3 +407,13 @@ def releases_of(connection: Connection, arrival_ids: Collection[str]) -> dict[st
                 row.worker_dialogs,
             )
     return found
+
+
+def reports_of(connection: Connection, arrival_id: str) -> int:
+    """How many problems somebody has reported."""
+    query = (
+        select(func.count())
+        .select_from(reports)
+        .where(reports.c.arrival_id == arrival_id, reports.c.kind == ReportKind.PROBLEM.value)
+    )
+    return connection.execute(query).scalar_one()

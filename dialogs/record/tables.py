@@ -289,4 +289,5 @@ reports: Final = Table(
     Column("kind", Text, nullable=False),
     Column("text", Text, nullable=False),
     Column("at", Double, nullable=False),
+    Index("ix_reports_arrival_id", "arrival_id"),
 )

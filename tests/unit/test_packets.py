@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatserver import packets
-from chatserver.engine import BURST, FRAMES_PER_S, MAX_ASKED, Socket
+from chatserver.connection import BURST, FRAMES_PER_S, MAX_ASKED, Socket
 from chatserver.packets import (
     Ack,
     Elsewhere,
@@ -40,7 +40,7 @@ from chatserver.packets import (
         (b"40{", Garbage()),
         (b"40/admin", Garbage()),
         (b'42["ready"]', Event("ready", {}, b"")),
-        (b'4212["ready",{},1]', Event("ready", {}, b"12")),
+        (b'4212["ready",{},1]', Unreadable(b"12")),
         (b'42007["ready"]', Event("ready", {}, b"007")),
         (b'4212["x",{"a":"\\ud800"}]', Unreadable(b"12")),
         (b"421[]", Unreadable(b"1")),
@@ -107,13 +107,20 @@ def socket_at(now: float) -> Socket:
 
 def test_a_page_is_never_slowed_down_and_a_flood_always() -> None:
     socket = socket_at(0.0)
-    assert all(socket.too_fast_s(n / 10) == 0 for n in range(10_000))
+    assert all(socket.too_fast_s(n / 10, 100) == 0 for n in range(10_000))
     now, waited = 1000.0, 0.0
     for _ in range(1000):
-        wait = socket.too_fast_s(now)
+        wait = socket.too_fast_s(now, 0)
         waited += wait
         now += wait
     assert waited == pytest.approx((1000 - BURST) / FRAMES_PER_S, rel=0.05)
+
+
+def test_a_long_frame_counts_as_many() -> None:
+    socket = socket_at(0.0)
+    waited = sum(socket.too_fast_s(0.0, 100_000) for _ in range(10))
+    # 51 frames each, of which the first 200 are free.
+    assert waited == pytest.approx(sum(max(0, 51 * n - 200) for n in range(1, 11)) / FRAMES_PER_S)
 
 
 def test_a_ping_is_sent_in_time_and_must_be_answered() -> None:

@@ -190,6 +190,7 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_reports")),
     )
+    op.create_index("ix_reports_arrival_id", "reports", ["arrival_id"], unique=False)
     op.create_table(
         "seats",
         sa.Column("dialog_id", sa.Text(), nullable=False),
