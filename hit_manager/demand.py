@@ -15,6 +15,11 @@ from hit_manager.config import HitConfig
 
 SEATS_PER_DIALOG: Final = 2
 
+MAX_STRANGERS: Final = 20
+"""So many pieces of work of people who never came here may wait for a decision. One or two are
+mistakes; so many mean that somebody hands in one HIT after the other, and each would be posted
+anew."""
+
 
 @dataclass(frozen=True, slots=True)
 class Demand:
@@ -55,6 +60,8 @@ def demand(
         return Demand(expire=_all(hits), why="the study is complete")
     if not within_hours(config.hours, now):
         return Demand(expire=_all(hits), why="outside the hours of the study")
+    if supply.strangers >= MAX_STRANGERS:
+        return Demand(expire=_all(hits), why=_strangers(supply.strangers))
     target, why = _target(config, supply), ""
     if affordable is not None and affordable - supply.alone < target:
         target, why = max(affordable - supply.alone, 0), "the budget does not suffice for more"
@@ -67,6 +74,13 @@ def demand(
     if gap > room:
         return Demand(seats=room, why=f"{config.max_open} seats are open, the most")
     return Demand(seats=gap, why=why)
+
+
+def _strangers(number: int) -> str:
+    return (
+        f"{number} pieces of work were handed in by people who never came here: `duologue hits "
+        "review` lists them as never_came; refuse them, or approve them over there"
+    )
 
 
 def _target(config: HitConfig, supply: Supply) -> int:

@@ -24,6 +24,7 @@ from dialogs.record.hits import (
 )
 from dialogs.record.payments import PaymentRow, StepRow
 from dialogs.record.store import Record
+from dialogs.record.unowed import unowed
 from dialogs.rules import AssignmentStatus, LedgerState
 from hit_manager import ledger
 from hit_manager.config import Approval, HitConfig
@@ -149,7 +150,8 @@ class Outbox:
         return done
 
     async def spent(self) -> int:
-        """What has been or is being paid so far, commission included, in cents."""
+        """What has been or is being paid so far, commission included, in cents: by us, or by the
+        recruiter by itself for work that nothing is owed for."""
         return await self._price(begun=True)
 
     async def committed(self) -> int:
@@ -159,6 +161,7 @@ class Outbox:
     async def _price(self, *, begun: bool) -> int:
         study_id, name = self._config.study_id, self._recruiter.name
         found = await self._record.read(rows.amounts, study_id, name, begun=begun)
+        found += await self._record.read(unowed, study_id, name, approved=begun)
         return sum(ledger.cost_of(alike, self._recruiter) for alike in found)
 
     # --- One payment -----------------------------------------------------------------------

@@ -17,7 +17,8 @@ from dialogs.record.tables import (
     ledger,
     releases,
 )
-from dialogs.rules import AssignmentStatus, LedgerState
+from dialogs.record.unowed import never_came
+from dialogs.rules import LedgerState
 
 _URGENCY: Final = [
     state.value
@@ -34,12 +35,17 @@ _URGENCY: Final = [
 
 _NOTHING: Final[tuple[int, str | None]] = (0, None)
 
+NEVER_CAME: Final = "never_came"
+"""Stands where a release does, of people who handed in and never opened our page."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """One arrival that ended. `messages` are those of its dialog; `state` is that of its payment,
-    of several the one that needs a person most; `status` is what the recruiter says of its
-    assignment."""
+    """One arrival that ended, or, by its assignment's id, work of somebody who never came.
+
+    `messages` are those of its dialog; `state` is that of its payment, of several the one that
+    needs a person most; `status` is what the recruiter says of its assignment.
+    """
 
     arrival_id: str
     assignment_id: str
@@ -55,7 +61,8 @@ class Reviewed:
 
 
 def reviewed(connection: Connection, study_id: str) -> list[Reviewed]:
-    """All arrivals of a study that ended, in the order in which they did."""
+    """All arrivals of a study that ended, in the order in which they did, and after them the work
+    of those who never came."""
     messages = connection.execute(
         select(events.c.dialog_id, func.count().label("n"))
         .join(dialogs, dialogs.c.id == events.c.dialog_id)
@@ -90,7 +97,7 @@ def reviewed(connection: Connection, study_id: str) -> list[Reviewed]:
         .where(arrivals.c.study_id == study_id)
         .order_by(releases.c.at, releases.c.arrival_id)
     )
-    return [
+    came = [
         Reviewed(
             row.arrival_id,
             row.assignment_id,
@@ -105,27 +112,19 @@ def reviewed(connection: Connection, study_id: str) -> list[Reviewed]:
         )
         for row in connection.execute(query)
     ]
-
-
-def handed_in_for_nothing(connection: Connection, study_id: str) -> list[str]:
-    """Arrivals that ended, are owed nothing, and whose work waits for a decision over there.
-
-    Nobody has to pay them, but a platform that hears nothing approves their work by itself.
-    """
-    owed = select(ledger.c.reason).where(ledger.c.arrival_id == arrivals.c.id).exists()
-    query = (
-        select(arrivals.c.id)
-        .join(releases, releases.c.arrival_id == arrivals.c.id)
-        .join(
-            assignments,
-            (assignments.c.study_id == arrivals.c.study_id)
-            & (assignments.c.id == arrivals.c.assignment_id),
+    strangers = [
+        Reviewed(
+            each.assignment_id,
+            each.assignment_id,
+            NEVER_CAME,
+            each.code or "",
+            None,
+            None,
+            None,
+            0,
+            *_NOTHING,
+            each.status.value,
         )
-        .where(
-            arrivals.c.study_id == study_id,
-            assignments.c.status == AssignmentStatus.SUBMITTED.value,
-            ~owed,
-        )
-        .order_by(releases.c.at, arrivals.c.id)
-    )
-    return list(connection.execute(query).scalars())
+        for each in never_came(connection, study_id)
+    ]
+    return came + strangers

@@ -17,6 +17,7 @@ from dialogs.record.tables import (
     relaunches,
     seats,
 )
+from dialogs.record.unowed import undecided_strangers
 from dialogs.rules import (
     Acceptance,
     ArrivalStatus,
@@ -35,7 +36,8 @@ class Supply:
     `missing` places have no complete dialog yet; `inside` arrivals are at work and not left
     alone; `open_seats` of open HITs wait for somebody; `coming` have taken a HIT and not opened
     our page yet; `in_lobby` wait for a partner; `alone` finish a dialog by themselves, which
-    fills no place but is paid.
+    fills no place but is paid; `strangers` handed in without having come to us, and their work
+    waits for a decision.
     """
 
     missing: int
@@ -44,6 +46,7 @@ class Supply:
     coming: int
     in_lobby: int
     alone: int = 0
+    strangers: int = 0
 
     @property
     def wanted(self) -> int:
@@ -190,7 +193,8 @@ def supply(connection: Connection, study_id: str, looked_at: float | None = None
     )
     gone = count(_GONE, long_ago=looked_at - JUST_COME_S) if looked_at is not None else 0
     missing = count(_MISSING)
-    return Supply(missing, inside - gone, open_seats, coming, in_lobby, alone)
+    strangers = undecided_strangers(connection, study_id)
+    return Supply(missing, inside - gone, open_seats, coming, in_lobby, alone, strangers)
 
 
 # --- Relaunches ---

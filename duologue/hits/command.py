@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from duologue.hits import money, people, posting, review
+from duologue.hits import money, people, posting, refusing, review
 
 
 @click.group()
@@ -24,7 +24,7 @@ for each in (
     posting.reconcile,
     review.review,
     money.approve,
-    money.reject,
+    refusing.reject,
     money.bonus,
     money.pay,
     people.message,

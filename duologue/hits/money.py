@@ -1,4 +1,4 @@
-"""`hits approve`, `reject`, `bonus`, `pay`: each says what it will do, and asks."""
+"""`hits approve`, `bonus`, `pay`: each says what it will do, and asks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dialogs.record import payments as rows
 from dialogs.record import queries
 from dialogs.record.errors import Conflict
 from dialogs.record.payments import PaymentRow
-from dialogs.rules import AssignmentStatus, LedgerState
+from dialogs.rules import LedgerState
 from duologue.console import AS_JSON, run, show
 from duologue.hits.desk import DRY_RUN, YES, Desk, desk, needs, sure
 from duologue.money import to_cents
@@ -199,49 +199,6 @@ def bonus(
             )
             await at.record.writer.commit(given)
             return values, f"{at.money(cents)} for {arrival} is approved and will be paid"
-
-    values, text = run(work())
-    show(as_json, values, text)
-
-
-@click.command()
-@click.argument("arrival")
-@STUDY_OPTION
-@click.option("--reason", required=True, help="What the worker is told.")
-@YES
-@DRY_RUN
-@AS_JSON
-def reject(arrival: str, study: Path, reason: str, yes: bool, dry_run: bool, as_json: bool) -> None:
-    """Refuse the work of ARRIVAL where it was handed in; nothing is paid for it.
-
-    Who is owed something is never rejected: first decide that nothing is owed.
-
-    Example: duologue hits reject a_12ab --reason "Nothing was written." --study my-study
-    """
-
-    async def work() -> tuple[dict[str, Any], str]:
-        async with desk(study, remote=True) as at:
-            needs(at.recruiter.capabilities.pays, at, "takes no work in that could be refused")
-            row = await at.record.one(queries.arrivals_by_id, arrival)
-            if row is None or row.study_id != at.study_id:
-                raise BadInput([f"{arrival}: is no arrival of this study"])
-            owed = await at.record.read(rows.payments_of, [arrival])
-            if owed:
-                raise BadInput(
-                    [
-                        f"{arrival}: is owed {at.money(sum(p.cents for p in owed))} by the rules "
-                        "of the study, so the work cannot be refused"
-                    ]
-                )
-            told = await at.recruiter.assignment(row.assignment_id)
-            if told.status is not AssignmentStatus.SUBMITTED:
-                raise BadInput([f"{arrival}: is {told.status.value} over there"])
-            values = {"arrival": arrival, "rejected": not dry_run}
-            if dry_run:
-                return values, f"would reject the work of {arrival}"
-            sure(f"Reject the work of {arrival}?", yes=yes, as_json=as_json)
-            await at.recruiter.reject(row.assignment_id, reason)
-            return values, f"the work of {arrival} is rejected"
 
     values, text = run(work())
     show(as_json, values, text)

@@ -15,7 +15,7 @@ from dialogs.record import hits as rows
 from dialogs.record import payments, queries
 from dialogs.record import supply as supplies
 from dialogs.record.payments import PaymentRow
-from dialogs.record.reviewing import handed_in_for_nothing
+from dialogs.record.unowed import handed_in_for_nothing
 from dialogs.rules import HitState, LedgerState, StudyStatus
 from duologue.console import AS_JSON, STUDY, new_file, run, show, site_of
 from duologue.hits.desk import DRY_RUN, YES, Desk, address_of, desk, needs, sure

@@ -8,10 +8,12 @@ from typing import Any
 import click
 
 from dialogs.record import payments as rows
+from dialogs.record.payments import PaymentRow
 from dialogs.record.reviewing import reviewed
 from dialogs.rules import LedgerState
 from duologue.console import AS_JSON, STUDY, new_file, run, show
 from duologue.hits.desk import DRY_RUN, YES, Desk, desk, needs, sure
+from duologue.hits.refusing import is_owed, refuse
 from duologue.problems import BadInput
 from duologue.words import count
 from hit_manager.csvfiles import CsvError, read_csv, write_csv
@@ -79,19 +81,20 @@ async def _carry_out(
         p.arrival_id: p
         for p in await at.record.read(rows.payments_in, at.study_id, (LedgerState.OWED,))
     }
+    refused = [d.arrival_id for d in decided if d.verdict is Verdict.REJECT]
+    kept: dict[str, list[PaymentRow]] = {}
+    for payment in await at.record.read(rows.payments_of, refused):
+        kept.setdefault(payment.arrival_id, []).append(payment)
     problems = [
         f"{name}, line {each.line}: {each.arrival_id} is no arrival of this study that has ended"
         for each in decided
         if each.arrival_id not in known
     ]
     problems += [
-        f"{name}, line {each.line}: {each.arrival_id} is owed "
-        f"{at.money(known[each.arrival_id].owed_cents)} by the rules of the study, so the work "
-        "cannot be rejected"
+        f"{name}, line {each.line}: {each.arrival_id} {is_owed(at, kept[each.arrival_id])}, so the "
+        "work cannot be rejected"
         for each in decided
-        if each.verdict is Verdict.REJECT
-        and each.arrival_id in known
-        and known[each.arrival_id].owed_cents
+        if each.verdict is Verdict.REJECT and each.arrival_id in known and each.arrival_id in kept
     ]
     if problems:
         raise BadInput(problems)
@@ -115,7 +118,7 @@ async def _carry_out(
     failed = []
     for each in reject:
         try:
-            await at.recruiter.reject(known[each.arrival_id].assignment_id, each.feedback)
+            await refuse(at, known[each.arrival_id].assignment_id, each.feedback)
         except RecruiterError as error:
             failed.append(f"{name}, line {each.line}: {each.arrival_id} was not rejected: {error}")
     if failed:

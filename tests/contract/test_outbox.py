@@ -11,9 +11,11 @@ import pytest
 import pytest_asyncio
 
 from dialogs.record import payments
+from dialogs.record.supply import supply
 from dialogs.rules import AssignmentStatus, HitState, LedgerReason, LedgerState, Release
 from hit_manager import ledger
 from hit_manager.config import Approval
+from hit_manager.marketplace import workers
 from hit_manager.marketplace.faults import Fault
 from tests.records import STUDY
 from tests.recruiting import Recruiting, owes, recruiting, release
@@ -376,3 +378,47 @@ async def test_waiting_is_paid_from_the_reward_up(at: Recruiting) -> None:
     assert sorted(bonuses) == [10, 15]
     totals = await at.record.read(payments.ledger_totals, STUDY)
     assert [(t.state, t.payments, t.cents) for t in totals] == [(LedgerState.PAID, 2, 75)]
+
+
+# --- Work that nothing is owed for -----------------------------------------------------------
+
+
+async def test_what_the_platform_pays_by_itself_is_in_the_budget(at: Recruiting) -> None:
+    """Somebody hands in one HIT after the other and never opens our page; their work is approved
+    over there by time."""
+    at.set(budget=500, auto_approval_s=86_400.0)
+    worker = await at.stage.market.write(workers.create_worker, name="Free", country="US")
+    handed_in = 0
+    for _ in range(20):
+        await at.round()
+        for hit in await at.hits(HitState.OPEN):
+            assert hit.remote_id
+            await at.stage.submit(await at.stage.take_again(worker, hit.remote_id), "x")
+            handed_in += 1
+        at.stage.clock.advance(16.0)
+    # What was open at the beginning, when nothing was known; and none was posted after it.
+    assert handed_in <= 10
+    assert await at.manager.outbox.spent() == 0
+    assert await at.manager.outbox.committed() == 60 * handed_in
+    assert (await at.record.read(supply, STUDY)).strangers == handed_in
+    for _ in range(21):
+        at.stage.clock.advance(86_400.0)
+        await at.round()
+    assert await at.manager.outbox.spent() == await at.stage.spent() == 60 * handed_in
+    assert await at.manager.people_affordable() == 0
+
+
+async def test_who_came_and_is_owed_nothing_costs_the_reward_too(at: Recruiting) -> None:
+    hit = (await at.hits(HitState.OPEN))[0]
+    arrival = await at.arrive(hit)
+    # While they are inside they count among the people, not among the money.
+    await at.hand_in(arrival)
+    await at.round()
+    assert await at.manager.outbox.committed() == 0
+    at.write(release, arrival, 0, how=Release.LEFT)
+    assert await at.manager.outbox.committed() == 60
+    assert await at.manager.outbox.spent() == 0
+    await at.stage.decide(at.visits[arrival], AssignmentStatus.APPROVED)
+    await rounds(at, 21)
+    assert await at.manager.outbox.spent() == await at.stage.spent() == 60
+    assert (await at.record.read(supply, STUDY)).strangers == 0

@@ -13,7 +13,7 @@ from dialogs.record.hits import HitRow
 from dialogs.record.supply import Supply
 from dialogs.rules import HitState
 from hit_manager.config import HitConfig
-from hit_manager.demand import demand, seats_of, shares, split, within_hours
+from hit_manager.demand import MAX_STRANGERS, Demand, demand, seats_of, shares, split, within_hours
 
 CONFIG = HitConfig("s", "t", "d", "k", 50, 150, "USD", "https://x.example")
 NOON = 1_700_000_000.0 - 1_700_000_000.0 % 86_400 + 12 * 3600
@@ -183,3 +183,17 @@ def test_shares(seats: int, each: int, number: int) -> None:
     assert list(of) == names[: math.ceil(seats / 2)]
     assert all(n == 2 for n in list(of.values())[:-1])
     assert all(n <= 2 for n in of.values())
+
+
+def test_work_of_people_who_never_came_stops_the_inviting() -> None:
+    hit = HitRow("h", "mturk", "t", "R", HitState.OPEN, 1, 50, "USD", None, 1.0, None, None, 1, 0,
+                 None)  # fmt: skip
+
+    def plan(strangers: int) -> Demand:
+        supply = Supply(5, 0, 1, 0, 0, strangers=strangers)
+        return demand(CONFIG, supply, [hit], running=True, affordable=None, now=NOON)
+
+    assert plan(MAX_STRANGERS - 1) == Demand(seats=9)
+    stopped = plan(MAX_STRANGERS)
+    assert (stopped.seats, stopped.expire) == (0, (hit,))
+    assert stopped.why.startswith("20 pieces of work were handed in by people who never came here")

@@ -114,6 +114,44 @@ def test_work_for_which_nothing_is_owed_is_shown_and_can_be_refused(market: Desk
     assert market.json("status")["handed_in_for_nothing"] == []
 
 
+def stranger(market: Desk, name: str) -> str:
+    """Somebody takes a HIT and hands in without opening our page; their assignment over there."""
+
+    def open_hit(connection: Connection) -> str:
+        free = (our_hits.c.remote_id.is_not(None)) & (our_hits.c.free > 0)
+        return str(connection.execute(select(our_hits.c.remote_id).where(free)).scalar())
+
+    worker = market.there(workers.create_worker, name=name, country="US")
+    held = market.there(assignments.accept, worker, market.write(open_hit))
+    market.there(assignments.submit, held.id, ANSWER)
+    return str(held.id)
+
+
+@pytest.mark.parametrize("by", ["command", "file"])
+def test_work_of_who_never_came_is_shown_and_can_be_refused(market: Desk, by: str) -> None:
+    market.json("launch", "--yes")
+    work = stranger(market, "free")
+    market.json("reconcile", "--yes")
+    assert market.json("status")["handed_in_for_nothing"] == [work]
+    assert f"nothing is owed ({work})" in market("status")[1]
+    assert market.json("cost")["owed_cents"] - market.json("cost")["spent_cents"] > 160
+    market.json("review", "--csv", "out.csv")
+    with (market.folder / "out.csv").open(encoding="utf-8-sig", newline="") as file:
+        [row] = [row for row in csv.DictReader(file) if row["release"] == "never_came"]
+    assert (row["arrival"], row["handed_in"], row["owed_cents"]) == (work, "submitted", "0")
+    if by == "command":
+        done = market.json("reject", work, "--reason", "Nobody came to us.", "--yes")
+        assert done["rejected"] is True
+    else:
+        table = f"arrival,decision,feedback\n{work},reject,Nobody came to us.\n"
+        (market.folder / "back.csv").write_text(table, encoding="utf-8")
+        assert market.json("review", "--from", "back.csv", "--yes")["rejected"] == 1
+    # At once, without another look.
+    assert market.json("status")["handed_in_for_nothing"] == []
+    code, _, err = market("reject", work, "--reason", "x", "--yes")
+    assert (code, err) == (2, f"duologue: {work}: is rejected over there\n")
+
+
 def test_who_is_owed_something_is_not_refused(market: Desk) -> None:
     market.json("launch", "--yes")
     worker, arrival = visitor(market, cents=20)
