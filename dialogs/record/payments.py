@@ -71,7 +71,7 @@ class StepRow:
     detail: str | None
 
 
-_PAYMENTS: Final[Select[Any]] = (
+PAYMENTS: Final[Select[Any]] = (
     select(
         ledger,
         workers.c.recruiter,
@@ -111,7 +111,7 @@ _BEGUN: Final = ledger.c.state.in_([LedgerState.SENDING.value, LedgerState.PAID.
 )
 
 
-def _payment(row: Any) -> PaymentRow:
+def payment_of(row: Any) -> PaymentRow:
     return PaymentRow(
         row.arrival_id,
         row.reason,
@@ -143,10 +143,10 @@ def payments_in(
     connection: Connection, study_id: str, states: Collection[LedgerState]
 ) -> list[PaymentRow]:
     """The study's payments in these states, oldest first."""
-    query = _PAYMENTS.where(
+    query = PAYMENTS.where(
         arrivals.c.study_id == study_id, ledger.c.state.in_([s.value for s in states])
     ).order_by(ledger.c.at, ledger.c.arrival_id, ledger.c.reason)
-    return [_payment(row) for row in connection.execute(query)]
+    return [payment_of(row) for row in connection.execute(query)]
 
 
 def payments_due(
@@ -161,14 +161,14 @@ def payments_due(
     found: list[PaymentRow] = []
     # State by state, so that each is read in the order of its index, and no further.
     for state in states:
-        query = _PAYMENTS.where(
+        query = PAYMENTS.where(
             arrivals.c.study_id == study_id,
             ledger.c.state == state.value,
             workers.c.recruiter == recruiter,
             ledger.c.retry_at.is_(None) | (ledger.c.retry_at <= now),
             assignments.c.status != AssignmentStatus.TAKEN.value,
         ).order_by(ledger.c.at, ledger.c.arrival_id, ledger.c.reason)
-        found += [_payment(row) for row in connection.execute(query.limit(most))]
+        found += [payment_of(row) for row in connection.execute(query.limit(most))]
     return sorted(found, key=lambda p: (p.at, p.arrival_id, p.reason))[:most]
 
 
@@ -230,8 +230,8 @@ def payments_of(connection: Connection, arrival_ids: Collection[str]) -> list[Pa
     """All payments of these arrivals."""
     found: list[PaymentRow] = []
     for chunk in chunks(arrival_ids):
-        query = _PAYMENTS.where(ledger.c.arrival_id.in_(chunk))
-        found += [_payment(row) for row in connection.execute(query)]
+        query = PAYMENTS.where(ledger.c.arrival_id.in_(chunk))
+        found += [payment_of(row) for row in connection.execute(query)]
     return sorted(found, key=lambda p: (p.at, p.arrival_id, p.reason))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from duologue.hits import money, people, posting, refusing, review
+from duologue.hits import money, people, posting, refusing, review, status
 
 
 @click.group()
@@ -18,7 +18,7 @@ def command() -> None:
 for each in (
     posting.plan,
     posting.launch,
-    posting.status,
+    status.status,
     posting.extend,
     posting.expire,
     posting.reconcile,

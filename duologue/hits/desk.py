@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -9,13 +10,18 @@ from pathlib import Path
 
 import click
 
+from dialogs.record import hits as rows
+from dialogs.record import queries
+from dialogs.record import supply as supplies
 from dialogs.record.store import Record
+from dialogs.rules import HitState, StudyStatus
 from duologue.console import record_of, site_of
 from duologue.money import to_text
 from duologue.problems import BadInput
 from duologue.recruiting import hit_config, recruiter_for
 from duologue.serve import Site
 from hit_manager.config import HitConfig
+from hit_manager.demand import Demand, demand
 from hit_manager.manager import HitManager
 from hit_manager.recruiters.base import Recruiter
 
@@ -68,6 +74,23 @@ async def desk(study: Path, *, remote: bool = False) -> AsyncIterator[Desk]:
         finally:
             # With the lease, if it was taken, so that the next command or a server goes on.
             await manager.close()
+
+
+async def demand_of(at: Desk) -> tuple[Demand, supplies.Supply]:
+    """What the next round would do about people, and how many are needed and there."""
+    supply = await at.record.read(supplies.supply, at.study_id)
+    live = await at.record.read(rows.hits_in, at.study_id, (HitState.WANTED, HitState.OPEN))
+    study = await at.record.read(queries.study, at.study_id)
+    assert study is not None, "the desk opens only for studies that have run"
+    plan = demand(
+        at.config,
+        supply,
+        live,
+        running=study.status is StudyStatus.OPEN,
+        affordable=await at.manager.people_affordable(),
+        now=time.time(),
+    )
+    return plan, supply
 
 
 def needs(able: bool, desk_: Desk, what: str) -> None:

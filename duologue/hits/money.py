@@ -128,7 +128,10 @@ def pay(
             needs(able, at, "pays nobody; pay by your own means and say --mark-paid")
             states = [LedgerState.APPROVED, LedgerState.SENDING]
             if mark_paid:
+                # What was owed or refused is noted only for those who are named.
                 states = [LedgerState.APPROVED, LedgerState.HELD]
+                if not everything:
+                    states += [LedgerState.OWED, LedgerState.FAILED]
             found = await chosen(at, arrivals, states, everything=everything)
             values, text = _told(at, found)
             if dry_run or not found:

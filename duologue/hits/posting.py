@@ -1,9 +1,8 @@
-"""`hits plan`, `launch`, `reconcile`, `status`, `extend`, `expire`, `cost`, `invite`."""
+"""`hits plan`, `launch`, `reconcile`, `extend`, `expire`, `cost`, `invite`."""
 
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
@@ -12,39 +11,22 @@ from typing import Any
 import click
 
 from dialogs.record import hits as rows
-from dialogs.record import payments, queries
+from dialogs.record import queries
 from dialogs.record import supply as supplies
 from dialogs.record.payments import PaymentRow
-from dialogs.record.unowed import handed_in_for_nothing
-from dialogs.rules import HitState, LedgerState, StudyStatus
+from dialogs.rules import HitState, StudyStatus
 from duologue.console import AS_JSON, STUDY, new_file, run, show, site_of
-from duologue.hits.desk import DRY_RUN, YES, Desk, address_of, desk, needs, sure
+from duologue.hits.desk import DRY_RUN, YES, Desk, address_of, demand_of, desk, needs, sure
 from duologue.problems import BadInput
 from duologue.study import read_invitations
 from duologue.words import count
 from hit_manager import ledger
 from hit_manager.csvfiles import write_csv
-from hit_manager.demand import Demand, demand
+from hit_manager.demand import Demand
 from hit_manager.ledger import price_of_a_person
 from hit_manager.outbox import Paid
 from hit_manager.posting import Posters
 from hit_manager.recruiters.link import add_invitations, invitation_rows, make_invitations
-
-
-async def _demand(at: Desk) -> tuple[Demand, supplies.Supply]:
-    supply = await at.record.read(supplies.supply, at.study_id)
-    live = await at.record.read(rows.hits_in, at.study_id, (HitState.WANTED, HitState.OPEN))
-    study = await at.record.read(queries.study, at.study_id)
-    assert study is not None, "the desk opens only for studies that have run"
-    plan = demand(
-        at.config,
-        supply,
-        live,
-        running=study.status is StudyStatus.OPEN,
-        affordable=await at.manager.people_affordable(),
-        now=time.time(),
-    )
-    return plan, supply
 
 
 def _plan_of(
@@ -95,7 +77,7 @@ def plan(study: Path, as_json: bool) -> None:
     async def look() -> tuple[dict[str, Any], str]:
         async with desk(study, remote=True) as at:
             needs(at.recruiter.capabilities.posts, at, "posts no HITs; send people its link")
-            values = _plan_of(at, *await _demand(at), await at.recruiter.balance())
+            values = _plan_of(at, *await demand_of(at), await at.recruiter.balance())
             return values, _plan_text(at, values)
 
     values, text = run(look())
@@ -134,7 +116,7 @@ def _reconcile(study: Path, *, pays: bool, yes: bool, dry_run: bool, as_json: bo
     async def work() -> tuple[dict[str, Any], str]:
         async with desk(study, remote=True) as at:
             needs(at.recruiter.capabilities.posts, at, "posts no HITs; send people its link")
-            values = _plan_of(at, *await _demand(at), await at.recruiter.balance())
+            values = _plan_of(at, *await demand_of(at), await at.recruiter.balance())
             plan_text, due = _plan_text(at, values), await _due(at) if pays else []
             if pays:
                 price = sum(ledger.cost(payment, at.recruiter) for payment in due)
@@ -171,87 +153,6 @@ def _reconcile(study: Path, *, pays: bool, yes: bool, dry_run: bool, as_json: bo
 
 async def _due(at: Desk) -> list[PaymentRow]:
     return await at.manager.outbox.due() if at.recruiter.capabilities.pays else []
-
-
-@click.command()
-@STUDY
-@click.option("--items", "with_items", is_flag=True, help="Show each item's dialogs too.")
-@AS_JSON
-def status(study: Path, with_items: bool, as_json: bool) -> None:
-    """HITs, people on their way, payments by state, and what needs a person.
-
-    Example: duologue hits status my-study --items
-    """
-
-    async def look() -> tuple[dict[str, Any], str]:
-        async with desk(study) as at:
-            supply = await at.record.read(supplies.supply, at.study_id)
-            all_hits = await at.record.read(rows.hits_in, at.study_id, tuple(HitState))
-            totals = await at.record.read(payments.ledger_totals, at.study_id)
-            stuck = await at.record.read(
-                payments.payments_in, at.study_id, (LedgerState.HELD, LedgerState.FAILED)
-            )
-            undecided = await at.record.read(handed_in_for_nothing, at.study_id)
-            states = Counter(hit.state.value for hit in all_hits)
-            values = {
-                "missing": supply.missing,
-                "wanted": supply.wanted,
-                "have": supply.have,
-                "hits": dict(states),
-                "ledger": {
-                    t.state.value: {"payments": t.payments, "cents": t.cents} for t in totals
-                },
-                "problems": [
-                    {"arrival": p.arrival_id, "reason": p.reason, "problem": p.problem}
-                    for p in stuck
-                ]
-                + [
-                    {"hit": hit.id, "problem": hit.problem}
-                    for hit in all_hits
-                    if hit.state is HitState.FAILED
-                ],
-                "handed_in_for_nothing": undecided,
-            }
-            text = _status_text(at, values)
-            if with_items:
-                chains = await at.record.read(supplies.chains, at.study_id)
-                values["items"] = [asdict(chain) for chain in chains]
-                text += "\n" + "\n".join(_chain_text(chain) for chain in chains)
-            return values, text
-
-    values, text = run(look())
-    show(as_json, values, text)
-
-
-def _status_text(at: Desk, values: dict[str, Any]) -> str:
-    hits = ", ".join(f"{n} {state}" for state, n in values["hits"].items()) or "none"
-    lines = [
-        f"dialogs missing  {values['missing']}",
-        f"people wanted    {values['wanted']}, on their way {values['have']}",
-        f"HITs             {hits}",
-    ]
-    for state, total in values["ledger"].items():
-        lines.append(
-            f"{state:<16} {count(total['payments'], 'payment')}, {at.money(total['cents'])}"
-        )
-    for problem in values["problems"]:
-        where = problem.get("arrival") or problem.get("hit")
-        lines.append(f"needs a person   {where}: {problem['problem']}")
-    if undecided := values["handed_in_for_nothing"]:
-        lines.append(
-            f"handed in        {count(len(undecided), 'piece')} of work for which nothing is owed "
-            f"({', '.join(undecided[:5])}{', …' if len(undecided) > 5 else ''}): approved over "
-            "there by itself, unless you say `duologue hits reject`"
-        )
-    return "\n".join(lines)
-
-
-def _chain_text(chain: supplies.Chain) -> str:
-    held = "; ".join(
-        f"{dialog} {how}" + (f" → relaunched as {', '.join(again)}" if again else "")
-        for dialog, how, again in chain.dialogs
-    )
-    return f"{chain.image_id}: {chain.complete} of {chain.wanted}  {held}".rstrip()
 
 
 @click.command()

@@ -5,13 +5,18 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Connection
 
-from dialogs.record.tables import arrivals, assignments, hits
+from dialogs.record.tables import arrivals, assignments, hits, ledger
 from dialogs.rules import LedgerState
 from duologue.hits.command import command
 from tests.desks import Desk
 from tests.records import STUDY
 
 COMMANDS = sorted(command.commands)
+
+
+def become(connection: Connection, arrival: str, state: LedgerState, **more: object) -> None:
+    row = ledger.update().where(ledger.c.arrival_id == arrival)
+    connection.execute(row.values(state=state.value, **more))
 
 
 # --- All of them -------------------------------------------------------------------------------
@@ -107,6 +112,21 @@ def test_paid_by_other_means(link: Desk) -> None:
     assert link.json("pay", "--all", "--mark-paid", "--yes")["cents"] == 150
     assert link.states() == ["paid", "owed"]
     assert link.json("cost")["spent_cents"] == 150
+
+
+@pytest.mark.parametrize("state", [LedgerState.OWED, LedgerState.HELD, LedgerState.FAILED])
+def test_who_is_named_can_be_noted_as_paid_in_every_state(link: Desk, state: LedgerState) -> None:
+    link.write(become, "arrival-0", state)
+    assert link.json("pay", "arrival-0", "--mark-paid", "--yes")["cents"] == 150
+    assert link.states() == ["paid", "owed"]
+
+
+def test_nothing_is_noted_as_paid_that_is_being_sent(link: Desk) -> None:
+    link.write(become, "arrival-0", LedgerState.SENDING)
+    code, _, err = link("pay", "arrival-0", "--mark-paid", "--yes")
+    assert code == 2
+    assert "has no payment that is approved or held or owed or failed" in err
+    assert link.states() == ["sending", "owed"]
 
 
 def test_a_bonus_is_given_once_for_each_command(link: Desk) -> None:
@@ -228,6 +248,25 @@ def test_reconcile_says_what_it_pays_and_launch_pays_nobody(market: Desk) -> Non
     assert market.states() == [LedgerState.FAILED, LedgerState.OWED]
     [problem] = market.json("status")["problems"]
     assert problem["arrival"] == "arrival-0"
+
+
+def test_what_was_put_off_and_why_nobody_is_invited_is_shown(market: Desk) -> None:
+    for arrival in ("arrival-0", "arrival-1"):
+        market.write(become, arrival, LedgerState.APPROVED, problem="no money over there")
+    file = market.folder / "study.toml"
+    file.write_text(file.read_text("utf-8") + 'budget = "1.70"\n', encoding="utf-8")
+    shown = market.json("status")
+    assert shown["why"] == "the budget does not suffice for more"
+    assert [(p["arrival"], p["state"], p["problem"]) for p in shown["problems"]] == [
+        ("arrival-0", "approved", "no money over there"),
+        ("arrival-1", "approved", "no money over there"),
+    ]
+    _, said, _ = market("status")
+    assert "put off          2 payments (arrival-0, arrival-1): no money over there" in said
+    assert "nobody new       the budget does not suffice for more" in said
+    # What was paid in the end is in nobody's way.
+    market.write(become, "arrival-0", LedgerState.PAID)
+    assert len(market.json("status")["problems"]) == 1
 
 
 def test_wrong_keys_are_one_line(market: Desk) -> None:
