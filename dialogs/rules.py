@@ -94,6 +94,8 @@ class LedgerState(StrEnum):
     """The recruiter refused; a person must look."""
     HELD = "held"
     """What the recruiter says does not fit what we know; a person must look."""
+    CANCELLED = "cancelled"
+    """The team took it back before anything went out; it stays so."""
 
 
 class LedgerReason(StrEnum):

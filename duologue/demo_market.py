@@ -19,6 +19,7 @@ from dialogs.record import hits as hit_rows
 from dialogs.record import supply as supplies
 from dialogs.record.payments import LedgerTotal, ledger_totals
 from dialogs.record.reviewing import reviewed
+from dialogs.record.stuck import OVER
 from dialogs.record.totals import study_totals
 from dialogs.rules import HitState, LedgerState, Release
 from duologue.demo import config_for, make_site
@@ -156,7 +157,7 @@ async def _settle(at: MarketSite, server: Server) -> None:
     until = time.monotonic() + SETTLED_WITHIN_S
     while time.monotonic() < until:
         totals = await record.read(ledger_totals, study_id)
-        if all(total.state is LedgerState.PAID for total in totals):
+        if all(total.state in OVER for total in totals):
             break
         await asyncio.sleep(LOOK_S)
     at.clock.shift_s += at.site.study.recruiter.assignment_duration_s
@@ -218,7 +219,7 @@ async def _results(
     leavers_paid = sum(each.owed_cents for each in ended if each.release == Release.LEFT.value)
     paid = sum(total.cents for total in ledger if total.state is LedgerState.PAID)
     there = earned.reward_cents + earned.bonus_cents
-    adds_up = paid == there and all(t.state is LedgerState.PAID for t in ledger)
+    adds_up = paid == there and all(t.state in OVER for t in ledger)
     states = await record.read(hit_rows.hits_in, study_id, tuple(HitState))
     still_open = sum(hit.state in (HitState.WANTED, HitState.OPEN) for hit in states)
     violations = list(summary.violations) if summary else []

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -17,15 +18,16 @@ from dialogs.record import hits as rows
 from dialogs.record import queries
 from dialogs.record.errors import Conflict
 from dialogs.record.hits import AssignmentRow, HitRow
-from dialogs.record.payments import hits_with_unpaid
+from dialogs.record.payments import stopped
 from dialogs.record.store import Record
+from dialogs.record.stuck import hits_with_unpaid, never_handed_in
 from dialogs.record.supply import supply, unposted_relaunches
 from dialogs.record.writer import Change
-from dialogs.rules import AssignmentStatus, HitState, StudyStatus
+from dialogs.rules import AssignmentStatus, HitState, LedgerState, StudyStatus
 from hit_manager.config import HitConfig
 from hit_manager.demand import Demand, demand
 from hit_manager.ids import hit_of_key
-from hit_manager.posting import Posters, parts
+from hit_manager.posting import ROWS_AT_ONCE, Posters, parts
 from hit_manager.recruiters.base import (
     HitStatus,
     NotThere,
@@ -43,11 +45,17 @@ THOROUGH: Final = 20
 """Every so many rounds all assignments of HITs that are not done are looked at."""
 
 LATE_S: Final = 900.0
-"""For how long a HIT that was posted may be missing in the recruiter's list."""
+"""For how long a HIT that was posted, or work that was handed in, may be missing in the
+recruiter's list."""
 
 FIRST_PAUSE_S: Final = 60.0
 LONGEST_PAUSE_S: Final = 3600.0
 """After a HIT was refused, for how long no more are tried: ever longer, between these."""
+
+_LOST: Final = (
+    "the work was never handed in over there, and its time is over: pay it by other means "
+    "(`duologue hits pay --mark-paid`) or take it back (`duologue hits cancel`)"
+)
 
 LIVE: Final = (HitState.WANTED, HitState.OPEN, HitState.CLOSED)
 
@@ -108,6 +116,7 @@ class Reconciler:
             known = await self._live_hits()
             strays = await self._expire_strays(remote, known)
             await self._look(remote, known)
+            await self._hold_lost(looked_at)
             await self._drop_outdated()
             plan, report = await self._plan(looked_at)
             expired = await self._posters.expire(plan.expire)
@@ -232,6 +241,19 @@ class Reconciler:
             await self._record.writer.commit(rows.assignments_seen(study_id, part, []))
         for part in parts(changed):
             await self._record.writer.commit(rows.assignments_seen(study_id, [], part))
+
+    async def _hold_lost(self, looked_at: float) -> None:
+        """Show payments of people who never handed in and cannot any more: nobody would pay or
+        miss them, and the budget would keep their money for ever."""
+        came_before = looked_at - self._config.assignment_duration_s - LATE_S
+        lost = await self._record.read(
+            never_handed_in, self._config.study_id, self._recruiter.name, came_before, ROWS_AT_ONCE
+        )
+        for payment in lost:
+            log.warning("payment %s of arrival %s: never handed in", payment.reason,
+                        payment.arrival_id)  # fmt: skip
+            with suppress(Conflict):
+                await self._record.writer.commit(stopped(payment, LedgerState.HELD, _LOST))
 
     async def _drop_outdated(self) -> None:
         """Forget HITs that were decided on and not posted when the study paid something else."""

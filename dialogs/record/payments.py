@@ -24,7 +24,10 @@ from dialogs.record.tables import (
     workers,
 )
 from dialogs.record.writer import Change, Decision
-from dialogs.rules import ArrivalStatus, AssignmentStatus, LedgerReason, LedgerState, Release
+from dialogs.rules import AssignmentStatus, LedgerReason, LedgerState, Release
+
+MOST_CENTS: Final = 2**31 - 1
+"""The largest payment that a row of the ledger can hold, in cents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +189,9 @@ class Amounts:
 def amounts(
     connection: Connection, study_id: str, recruiter: str, *, begun: bool = False
 ) -> list[Amounts]:
-    """The payments of a study by what they come to; with `begun`, those of which something has
-    gone out, or may have: being sent or paid, or with a call that was begun."""
+    """The payments of a study by what they come to, without those that were taken back; with
+    `begun`, those of which something has gone out, or may have: being sent or paid, or with a call
+    that was begun."""
     by_hand = ledger.c.reason.not_in([reason.value for reason in LedgerReason])
     payments = (
         select(
@@ -200,7 +204,11 @@ def amounts(
         .join(arrivals, arrivals.c.id == ledger.c.arrival_id)
         .join(workers, workers.c.id == arrivals.c.worker_id)
         .outerjoin(hits, hits.c.id == arrivals.c.hit_id)
-        .where(arrivals.c.study_id == study_id, workers.c.recruiter == recruiter)
+        .where(
+            arrivals.c.study_id == study_id,
+            workers.c.recruiter == recruiter,
+            ledger.c.state != LedgerState.CANCELLED.value,
+        )
     )
     each = (payments.where(_BEGUN) if begun else payments).subquery()
     query = select(func.count().label("n"), *each.c).group_by(*each.c)
@@ -208,22 +216,6 @@ def amounts(
         Amounts(row.n, bool(row.by_hand), row.cents, row.reward, row.seats)
         for row in connection.execute(query)
     ]
-
-
-def hits_with_unpaid(connection: Connection, study_id: str) -> set[str]:
-    """Our ids of the HITs whose people are still inside, or are owed something."""
-    unpaid = (
-        select(ledger.c.reason)
-        .where(ledger.c.arrival_id == arrivals.c.id, ledger.c.state != LedgerState.PAID.value)
-        .exists()
-    )
-    inside = arrivals.c.status != ArrivalStatus.RELEASED.value
-    query = (
-        select(arrivals.c.hit_id)
-        .where(arrivals.c.study_id == study_id, arrivals.c.hit_id.is_not(None), inside | unpaid)
-        .distinct()
-    )
-    return set(connection.execute(query).scalars())
 
 
 def payments_of(connection: Connection, arrival_ids: Collection[str]) -> list[PaymentRow]:
@@ -326,6 +318,16 @@ _TRIED: Final = RowUpdate(
     again=ledger.c.retry_at,
     what=ledger.c.problem,
 )
+_NOTED: Final = RowUpdate(
+    lambda p: (
+        ledger.update()
+        .where(ledger.c.arrival_id == p["arrival"], ledger.c.reason == p["why"])
+        .values(note=p["text"])
+    ),
+    arrival=ledger.c.arrival_id,
+    why=ledger.c.reason,
+    text=ledger.c.note,
+)
 _STEP_DONE: Final = RowUpdate(
     lambda p: (
         payment_steps.update()
@@ -413,6 +415,16 @@ def paid(payment: PaymentRow, now: float, note: str | None = None) -> Decision:
     changes = (
         _moves(payment, LedgerState.PAID, note),
         Change(_PAID, _named(payment, now=now)),
+    )
+    return Decision(payment.arrival_id, (), changes)
+
+
+def cancelled(payment: PaymentRow, reason: str) -> Decision:
+    """It is taken back, and why; conflicts if its state has changed meanwhile."""
+    note = f"{payment.note} (taken back: {reason})" if payment.note else f"taken back: {reason}"
+    changes = (
+        _moves(payment, LedgerState.CANCELLED),
+        Change(_NOTED, _named(payment, text=note)),
     )
     return Decision(payment.arrival_id, (), changes)
 

@@ -27,6 +27,7 @@ from dialogs.record.tables import (
 )
 from dialogs.rules import (
     ArrivalStatus,
+    LedgerState,
     Outcome,
     Phase,
     Release,
@@ -262,7 +263,10 @@ _RELEASES_OF: Final = (
         releases,
         dialogs.c.outcome,
         select(func.coalesce(func.sum(ledger.c.cents), 0))
-        .where(ledger.c.arrival_id == releases.c.arrival_id)
+        .where(
+            ledger.c.arrival_id == releases.c.arrival_id,
+            ledger.c.state != LedgerState.CANCELLED.value,
+        )
         .scalar_subquery()
         .label("cents"),
         select(func.count())

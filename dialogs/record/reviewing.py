@@ -29,6 +29,7 @@ _URGENCY: Final = [
         LedgerState.APPROVED,
         LedgerState.SENDING,
         LedgerState.PAID,
+        LedgerState.CANCELLED,
     )
 ]
 
@@ -77,7 +78,8 @@ def reviewed(connection: Connection, study_id: str) -> list[Reviewed]:
         .where(arrivals.c.study_id == study_id)
     ):
         cents, state = owed.get(row.arrival_id, (0, row.state))
-        owed[row.arrival_id] = (cents + row.cents, min(state, row.state, key=_URGENCY.index))
+        more = 0 if row.state == LedgerState.CANCELLED.value else row.cents
+        owed[row.arrival_id] = (cents + more, min(state, row.state, key=_URGENCY.index))
     query = (
         select(
             releases,

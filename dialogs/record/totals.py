@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Select, func, select
 
 from dialogs.events import Said
 from dialogs.record.tables import arrivals, dialogs, events, items, ledger, relaunches, releases
-from dialogs.rules import Outcome
+from dialogs.rules import LedgerState, Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,9 @@ def study_totals(connection: Connection, study_id: str) -> Totals:
     owed = select(func.count(), func.coalesce(func.sum(ledger.c.cents), 0)).select_from(
         ledger.join(arrivals, arrivals.c.id == ledger.c.arrival_id)
     )
-    owed_rows, owed_cents = connection.execute(owed.where(arrivals.c.study_id == study_id)).one()
+    owed_rows, owed_cents = connection.execute(
+        owed.where(arrivals.c.study_id == study_id, ledger.c.state != LedgerState.CANCELLED.value)
+    ).one()
     released = connection.execute(
         select(releases.c.release, func.count())
         .select_from(releases.join(arrivals, arrivals.c.id == releases.c.arrival_id))

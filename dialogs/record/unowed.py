@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Select, and_, func, select
 
 from dialogs.record.payments import Amounts
 from dialogs.record.tables import arrivals, assignments, hits, ledger, releases
-from dialogs.rules import ArrivalStatus, AssignmentStatus, LedgerReason
+from dialogs.rules import ArrivalStatus, AssignmentStatus, LedgerReason, LedgerState
 
 HANDED_IN: Final = (
     AssignmentStatus.SUBMITTED,
@@ -31,7 +31,7 @@ _CAME: Final = select(arrivals.c.id).where(_OURS).exists()
 _OWED: Final = (
     select(ledger.c.reason)
     .select_from(arrivals.join(ledger, ledger.c.arrival_id == arrivals.c.id))
-    .where(_OURS, ledger.c.reason.in_(_BY_RULE))
+    .where(_OURS, ledger.c.reason.in_(_BY_RULE), ledger.c.state != LedgerState.CANCELLED.value)
     .exists()
 )
 # What they will be owed is not known yet, and they are counted among the people who are there.
@@ -114,7 +114,12 @@ def handed_in_for_nothing(connection: Connection, study_id: str) -> list[str]:
         .where(
             arrivals.c.study_id == study_id,
             assignments.c.status == AssignmentStatus.SUBMITTED.value,
-            ~select(ledger.c.reason).where(ledger.c.arrival_id == arrivals.c.id).exists(),
+            ~select(ledger.c.reason)
+            .where(
+                ledger.c.arrival_id == arrivals.c.id,
+                ledger.c.state != LedgerState.CANCELLED.value,
+            )
+            .exists(),
         )
         .order_by(releases.c.at, arrivals.c.id)
     )

@@ -25,6 +25,7 @@ for each in (
     review.review,
     money.approve,
     refusing.reject,
+    refusing.cancel,
     money.bonus,
     money.pay,
     people.message,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
 from collections.abc import Collection, Sequence
@@ -48,7 +49,8 @@ async def chosen(
     return mine
 
 
-def _told(at: Desk, found: Sequence[PaymentRow]) -> tuple[dict[str, Any], str]:
+def told(at: Desk, found: Sequence[PaymentRow]) -> tuple[dict[str, Any], str]:
+    """What these payments come to, for a script and for a person."""
     cents = sum(p.cents for p in found)
     price = sum(ledger.cost(p, at.recruiter) for p in found)
     values = {
@@ -88,12 +90,12 @@ def approve(
             states = (LedgerState.OWED, LedgerState.HELD, LedgerState.FAILED)
             wanted = states[:1] if everything else states
             found = await chosen(at, arrivals, wanted, everything=everything)
-            values, text = _told(at, found)
+            values, text = told(at, found)
             if dry_run or not found:
                 return values, f"would be approved: {text}"
             sure(f"Approve {text}?", yes=yes, as_json=as_json)
             done = [p for p in found if await at.manager.outbox.approve(p)]
-            values, text = _told(at, done)
+            values, text = told(at, done)
             return values, f"approved: {text}"
 
     values, text = run(work())
@@ -133,7 +135,7 @@ def pay(
                 if not everything:
                     states += [LedgerState.OWED, LedgerState.FAILED]
             found = await chosen(at, arrivals, states, everything=everything)
-            values, text = _told(at, found)
+            values, text = told(at, found)
             if dry_run or not found:
                 return values, f"would be paid: {text}"
             if mark_paid:
@@ -162,7 +164,7 @@ async def _mark(at: Desk, found: Sequence[PaymentRow]) -> tuple[dict[str, Any], 
         except Conflict:
             continue
         done.append(payment)
-    values, text = _told(at, done)
+    values, text = told(at, done)
     return values, f"noted as paid: {text}"
 
 
@@ -171,11 +173,24 @@ async def _mark(at: Desk, found: Sequence[PaymentRow]) -> tuple[dict[str, Any], 
 @click.argument("amount")
 @STUDY_OPTION
 @click.option("--reason", required=True, help="What the worker is told.")
+@click.option(
+    "--id",
+    "name",
+    help="A name of your own for this bonus: given again with the same name, it is given once. "
+    "For scripts that may be killed and run again.",
+)
 @YES
 @DRY_RUN
 @AS_JSON
 def bonus(
-    arrival: str, amount: str, study: Path, reason: str, yes: bool, dry_run: bool, as_json: bool
+    arrival: str,
+    amount: str,
+    study: Path,
+    reason: str,
+    name: str | None,
+    yes: bool,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
     """Give the worker of ARRIVAL an AMOUNT beside what is owed.
 
@@ -184,24 +199,86 @@ def bonus(
 
     async def work() -> tuple[dict[str, Any], str]:
         async with desk(study) as at:
-            try:
-                cents = to_cents(amount, at.config.currency)
-            except ValueError as error:
-                raise BadInput([f"AMOUNT {error}"]) from None
-            if cents < 1:
-                raise BadInput(["AMOUNT must be more than nothing"])
+            cents = _amount(at, amount)
             row = await at.record.one(queries.arrivals_by_id, arrival)
             if row is None or row.study_id != at.study_id:
                 raise BadInput([f"{arrival}: is no arrival of this study"])
-            values = {"arrival": arrival, "cents": cents, "currency": at.config.currency}
+            bonus_id = _bonus_id(name)
+            known = f"bonus-{bonus_id}"
+            fee = at.recruiter.commission(cents, bonus=True)
+            values = {
+                "arrival": arrival,
+                "cents": cents,
+                "commission_cents": fee,
+                "currency": at.config.currency,
+                "payment": known,
+                "given": False,
+            }
+            for earlier in await at.record.read(rows.payments_of, [arrival]):
+                if earlier.reason == known:
+                    return values, _given_before(at, earlier, cents)
+            await _affordable(at, cents + fee)
+            text = f"{at.money(cents)}, and {at.money(fee)} commission, to {arrival}"
             if dry_run:
-                return values, f"would give {at.money(cents)} to {arrival}"
-            sure(f"Give {at.money(cents)} to {arrival}?", yes=yes, as_json=as_json)
+                return values, f"would give {text}"
+            sure(f"Give {text}?", yes=yes, as_json=as_json)
             given = rows.given_by_hand(
-                arrival, secrets.token_hex(4), cents, at.config.currency, reason, time.time()
+                arrival, bonus_id, cents, at.config.currency, reason, time.time()
             )
             await at.record.writer.commit(given)
-            return values, f"{at.money(cents)} for {arrival} is approved and will be paid"
+            values["given"] = True
+            return (
+                values,
+                f"{at.money(cents)} for {arrival} is approved as {known} and will be paid",
+            )
 
     values, text = run(work())
     show(as_json, values, text)
+
+
+def _amount(at: Desk, amount: str) -> int:
+    try:
+        cents = to_cents(amount, at.config.currency)
+    except ValueError as error:
+        raise BadInput([f"AMOUNT {error}"]) from None
+    if cents < 1:
+        raise BadInput(["AMOUNT must be more than nothing"])
+    if cents > rows.MOST_CENTS:
+        raise BadInput([f"AMOUNT must not be more than {at.money(rows.MOST_CENTS)}"])
+    return cents
+
+
+def _bonus_id(name: str | None) -> str:
+    if name is None:
+        return secrets.token_hex(4)
+    if not re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", name):
+        raise BadInput(["--id must have 1 to 64 letters, digits, dots, - or _"])
+    return name
+
+
+def _given_before(at: Desk, earlier: PaymentRow, cents: int) -> str:
+    """What is said of a bonus that stands in the record under this name already."""
+    if earlier.cents != cents or earlier.state is LedgerState.CANCELLED:
+        raise BadInput(
+            [
+                f"{earlier.arrival_id}: {earlier.reason} was given already, "
+                f"{at.money(earlier.cents)}, and is {earlier.state.value}; name another --id"
+            ]
+        )
+    return (
+        f"{earlier.reason} was given to {earlier.arrival_id} already, and is {earlier.state.value}"
+    )
+
+
+async def _affordable(at: Desk, price: int) -> None:
+    budget = at.config.budget
+    if budget is None:
+        return
+    left = max(budget - await at.manager.outbox.committed(), 0)
+    if price > left:
+        raise BadInput(
+            [
+                f"with its commission it would take {at.money(price)}, and {at.money(left)} are "
+                f"left of the budget of {at.money(budget)}"
+            ]
+        )

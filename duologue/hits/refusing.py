@@ -1,23 +1,27 @@
-"""`hits reject`: work is refused where it was handed in."""
+"""`hits reject` refuses work over there; `hits cancel` takes back what was to be paid."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from dialogs.record import payments as rows
 from dialogs.record import queries
+from dialogs.record.errors import Conflict
 from dialogs.record.hits import assignments_by_id, assignments_seen
 from dialogs.record.payments import PaymentRow
 from dialogs.record.unowed import never_came
-from dialogs.rules import AssignmentStatus, LedgerReason
+from dialogs.rules import AssignmentStatus, LedgerReason, LedgerState
 from duologue.console import AS_JSON, run, show
 from duologue.hits.desk import DRY_RUN, YES, Desk, desk, needs, sure
-from duologue.hits.money import STUDY_OPTION
+from duologue.hits.money import ARRIVALS, STUDY_OPTION, chosen, told
 from duologue.problems import BadInput
+from duologue.words import count
+from hit_manager.taking_back import in_the_way
 
 
 async def refuse(at: Desk, assignment_id: str, feedback: str) -> None:
@@ -75,13 +79,15 @@ async def _assignment_of(at: Desk, name: str) -> str:
         if name in {each.assignment_id for each in strangers}:
             return name
         raise BadInput([f"{name}: is no arrival of this study"])
-    if owed := await at.record.read(rows.payments_of, [name]):
-        raise BadInput([f"{name}: {is_owed(at, owed)}, so the work cannot be refused"])
+    if owed := is_owed(at, await at.record.read(rows.payments_of, [name])):
+        raise BadInput([f"{name}: {owed}, so the work cannot be refused"])
     return row.assignment_id
 
 
 def is_owed(at: Desk, owed: list[PaymentRow]) -> str:
-    """`is owed 1.50 USD by the rules of the study`, and what was given beside it."""
+    """`is owed 1.50 USD by the rules of the study`, and what was given beside it; empty, if
+    nothing is owed."""
+    owed = [p for p in owed if p.state is not LedgerState.CANCELLED]
     ruled = sum(p.cents for p in owed if p.reason in set(LedgerReason))
     given = sum(p.cents for p in owed) - ruled
     told = []
@@ -90,3 +96,105 @@ def is_owed(at: Desk, owed: list[PaymentRow]) -> str:
     if given:
         told.append(f"was given {at.money(given)} by hand")
     return " and ".join(told)
+
+
+# --- Taking back ---------------------------------------------------------------------------
+
+LEAST_REASON: Final = 20
+"""Characters of the reason for taking back what somebody is owed by the study's rules, at least:
+somebody will ask, and "no" is no answer."""
+
+_CAN_BE: Final = (LedgerState.OWED, LedgerState.APPROVED, LedgerState.HELD, LedgerState.FAILED)
+
+
+@click.command()
+@ARRIVALS
+@STUDY_OPTION
+@click.option("--reason", required=True, help="Why, for your own records.")
+@click.option(
+    "--payment",
+    "names",
+    multiple=True,
+    help="Only payments of this name, such as dialog, waiting or bonus-1f00; repeatable.",
+)
+@YES
+@DRY_RUN
+@AS_JSON
+def cancel(
+    arrivals: tuple[str, ...],
+    study: Path,
+    reason: str,
+    names: tuple[str, ...],
+    yes: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Take back what was to be paid for these ARRIVALS, while nothing of it has gone out.
+
+    For a bonus with a wrong amount, or for work that was never handed in and is paid by other
+    means. It cannot be undone.
+
+    Example: duologue hits cancel a_12ab --payment bonus-1f00 --reason typo --study my-study
+    """
+
+    async def work() -> tuple[dict[str, Any], str]:
+        async with desk(study) as at:
+            found = await _in_question(at, arrivals, names)
+            by_rule = [p for p in found if p.reason in set(LedgerReason)]
+            if by_rule and len(reason.strip()) < LEAST_REASON:
+                raise BadInput(
+                    [
+                        f"{by_rule[0].arrival_id}: {is_owed(at, by_rule[:1])}; say in at least "
+                        f"{LEAST_REASON} characters why it is taken back"
+                    ]
+                )
+            values, text = told(at, found)
+            if dry_run:
+                return values, f"would be taken back: {text}"
+            sure(f"Take back {text}? It cannot be undone.", yes=yes, as_json=as_json)
+            done = []
+            for payment in found:
+                try:
+                    await at.record.writer.commit(rows.cancelled(payment, reason.strip()))
+                except Conflict:
+                    continue
+                done.append(payment)
+            values, text = told(at, done)
+            left = len(found) - len(done)
+            note = f"; {count(left, 'payment')} went on meanwhile and stayed" if left else ""
+            return values, f"taken back: {text}{note}"
+
+    values, text = run(work())
+    show(as_json, values, text)
+
+
+async def _in_question(
+    at: Desk, arrivals: Sequence[str], names: Collection[str]
+) -> list[PaymentRow]:
+    """The payments to be taken back, none of which may have gone out."""
+    if not arrivals:
+        raise BadInput(["name at least one arrival"])
+    found = await chosen(at, arrivals, _CAN_BE, everything=False)
+    mine: dict[str, list[PaymentRow]] = {arrival: [] for arrival in arrivals}
+    for payment in found:
+        if not names or payment.reason in names:
+            mine[payment.arrival_id].append(payment)
+    problems = []
+    for arrival, each in mine.items():
+        if not each:
+            problems.append(f"{arrival}: has no payment called {' or '.join(names)} to take back")
+        if len(each) > 1 and not names:
+            several = ", ".join(f"{p.reason} ({at.money(p.cents)})" for p in each)
+            problems.append(f"{arrival}: has {several}; say which with --payment")
+    if problems:
+        raise BadInput(problems)
+    found = [payment for each in mine.values() for payment in each]
+    for payment in found:
+        if why := await in_the_way(at.record, at.recruiter, payment):
+            problems.append(
+                f"{payment.arrival_id}: {payment.reason} cannot be taken back: {why}; if it has "
+                "reached the worker, say `duologue hits pay --mark-paid`"
+            )
+    if problems:
+        raise BadInput(problems)
+    return found

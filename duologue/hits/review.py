@@ -84,7 +84,8 @@ async def _carry_out(
     refused = [d.arrival_id for d in decided if d.verdict is Verdict.REJECT]
     kept: dict[str, list[PaymentRow]] = {}
     for payment in await at.record.read(rows.payments_of, refused):
-        kept.setdefault(payment.arrival_id, []).append(payment)
+        if payment.state is not LedgerState.CANCELLED:
+            kept.setdefault(payment.arrival_id, []).append(payment)
     problems = [
         f"{name}, line {each.line}: {each.arrival_id} is no arrival of this study that has ended"
         for each in decided

@@ -12,11 +12,20 @@ import pytest_asyncio
 
 from dialogs.record import payments
 from dialogs.record.supply import supply
-from dialogs.rules import AssignmentStatus, HitState, LedgerReason, LedgerState, Release
+from dialogs.rules import (
+    AssignmentStatus,
+    HitState,
+    LedgerReason,
+    LedgerState,
+    Release,
+    StudyStatus,
+)
 from hit_manager import ledger
 from hit_manager.config import Approval
 from hit_manager.marketplace import workers
 from hit_manager.marketplace.faults import Fault
+from hit_manager.recruiters.base import Bonus, Unsure
+from hit_manager.taking_back import in_the_way
 from tests.records import STUDY
 from tests.recruiting import Recruiting, owes, recruiting, release
 
@@ -378,6 +387,99 @@ async def test_waiting_is_paid_from_the_reward_up(at: Recruiting) -> None:
     assert sorted(bonuses) == [10, 15]
     totals = await at.record.read(payments.ledger_totals, STUDY)
     assert [(t.state, t.payments, t.cents) for t in totals] == [(LedgerState.PAID, 2, 75)]
+
+
+# --- Work that is never handed in, and what is taken back ------------------------------------
+
+
+async def test_who_never_hands_in_is_held_when_their_time_is_over(at: Recruiting) -> None:
+    at.set(budget=2000, lifetime_s=3600.0)
+    hit = (await at.hits(HitState.OPEN))[0]
+    arrival = await at.arrive(hit)
+    at.write(release, arrival, 150)
+    await at.round()
+    await at.study_becomes(StudyStatus.PAUSED)
+    # The HIT is closed at once, and they may still hand in.
+    for _ in range(2):
+        await at.round()
+        assert (await at.payment(arrival)).state is LedgerState.OWED
+        at.stage.clock.advance(at.config.assignment_duration_s - 300.0)
+    for _ in range(3):
+        await at.round()
+        at.stage.clock.advance(1000.0)
+    held = await at.payment(arrival)
+    assert held.state is LedgerState.HELD
+    assert held.problem is not None
+    assert "never handed in" in held.problem
+    # Its HIT is cleared away, and the money is kept until somebody decides.
+    assert hit.id in {each.id for each in await at.hits(HitState.DONE)}
+    assert await at.manager.outbox.committed() == 180
+    assert await in_the_way(at.record, at.stage.recruiter, held) == ""
+    await at.record.writer.commit(payments.cancelled(held, "they wrote that they want nothing"))
+    assert await at.manager.outbox.committed() == 0
+    taken_back = await at.payment(arrival)
+    assert taken_back.note == "taken back: they wrote that they want nothing"
+    await rounds(at, 3)
+    assert await at.stage.spent() == 0
+
+
+async def test_who_hands_in_late_is_paid(at: Recruiting) -> None:
+    hit = (await at.hits(HitState.OPEN))[0]
+    arrival = await at.arrive(hit)
+    at.write(release, arrival, 150)
+    await at.study_becomes(StudyStatus.PAUSED)
+    await at.round()
+    at.stage.clock.advance(at.config.assignment_duration_s - 1.0)
+    await at.hand_in(arrival)
+    at.stage.clock.advance(5000.0)
+    await at.round()
+    assert await at.got(arrival) == ([50], [100])
+
+
+async def test_a_bonus_that_was_taken_back_is_not_paid(at: Recruiting) -> None:
+    arrival = await at.worked(150)
+    at.write(owes, arrival, 5000, reason="bonus-x", state=LedgerState.APPROVED)
+    bonus = await at.payment(arrival, "bonus-x")
+    await at.record.writer.commit(payments.cancelled(bonus, "typo"))
+    await rounds(at, 3)
+    assert await at.got(arrival) == ([50], [100])
+    assert (await at.payment(arrival, "bonus-x")).state is LedgerState.CANCELLED
+    assert await at.manager.outbox.spent() == await at.stage.spent() == 180
+
+
+async def test_what_may_have_gone_out_cannot_be_taken_back(at: Recruiting) -> None:
+    arrival = await at.worked(150)
+    # Approved, while there was no money for the bonus.
+    await at.money_left(0)
+    await at.round()
+    payment = await at.payment(arrival)
+    told = await in_the_way(at.record, at.stage.recruiter, payment)
+    assert told == "a part of it has gone out already"
+    # Sent, while the answer was lost.
+    other = await at.worked(50)
+    at.write(owes, other, 20, reason="bonus-x", state=LedgerState.APPROVED)
+    await at.money_left(100_000)
+    at.stage.faults.add("SendBonus", Fault.LOST, 1)
+    at.stage.faults.add("GetAssignment", Fault.FAILED, 100)
+    given = await at.payment(other, "bonus-x")
+    await at.record.writer.commit(payments.step_begins(given, "bonus", "key", 1.0))
+    with pytest.raises(Unsure):
+        await at.stage.recruiter.pay(
+            Bonus("key", given.assignment_id, "", given.worker, 20, "USD", "Thanks.")
+        )
+    sent = replace(given, note="Thanks.")
+    told = await in_the_way(at.record, at.stage.recruiter, sent)
+    assert told == "a part of it has gone out already"
+
+
+async def test_a_call_that_was_refused_keeps_nothing_from_being_taken_back(
+    at: Recruiting,
+) -> None:
+    arrival = await at.worked(50)
+    at.write(owes, arrival, 20, reason="bonus-x", state=LedgerState.FAILED)
+    given = await at.payment(arrival, "bonus-x")
+    await at.record.writer.commit(payments.step_begins(given, "bonus", "key", 1.0))
+    assert await in_the_way(at.record, at.stage.recruiter, given) == ""
 
 
 # --- Work that nothing is owed for -----------------------------------------------------------

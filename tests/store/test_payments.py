@@ -12,6 +12,8 @@ from dialogs.record.errors import Conflict
 from dialogs.record.payments import PaymentRow
 from dialogs.record.reviewing import reviewed
 from dialogs.record.store import Record
+from dialogs.record.stuck import hits_with_unpaid
+from dialogs.record.tables import assignments, hits
 from dialogs.record.writer import Decision
 from dialogs.rules import ArrivalStatus, LedgerState, Release
 from tests.records import STUDY, begin_study, opened
@@ -75,6 +77,7 @@ async def test_nothing_is_decided_on_a_state_that_is_no_more(
                 rows.paid(stale, 1.0),
                 rows.stopped(stale, LedgerState.HELD, "why"),
                 rows.put_off(stale, "why", 1.0),
+                rows.cancelled(stale, "why"),
             ]
             for decision in decisions:
                 with pytest.raises(Conflict):
@@ -119,7 +122,9 @@ async def test_sums_and_what_is_out(database_url: str) -> None:
             return sum(alike.payments * alike.cents for alike in found)
 
         assert await cents(begun=True) == sum(expected[state] for state in out)
-        assert await cents(begun=False) == sum(expected.values())
+        cancelled = expected[LedgerState.CANCELLED]
+        assert cancelled
+        assert await cents(begun=False) == sum(expected.values()) - cancelled
         assert await record.read(rows.amounts, STUDY, "another") == []
         # One that is held with a call begun may have gone out, too.
         [held, *_] = await record.read(rows.payments_in, STUDY, [LedgerState.HELD])
@@ -138,6 +143,8 @@ async def test_hits_in_which_somebody_is_or_is_owed(database_url: str) -> None:
                     ("held", 10, LedgerState.HELD),
                     ("paid", 10, LedgerState.PAID),
                     ("left", 0, LedgerState.OWED),
+                    ("cancelled", 10, LedgerState.CANCELLED),
+                    ("held, never handed in", 10, LedgerState.HELD),
                 ],
                 2,
             ):
@@ -145,7 +152,15 @@ async def test_hits_in_which_somebody_is_or_is_owed(database_url: str) -> None:
             owes(connection, "arrival-4", 5, reason="bonus-1", state=LedgerState.APPROVED)
             release(connection, add_arrival(connection, 9, hit_id="done"), 5,
                     state=LedgerState.PAID)  # fmt: skip
-        found = await record.read(rows.hits_with_unpaid, STUDY)
+            # Of those who are held, the first has handed in.
+            row = {"id": "held", "study_id": STUDY, "recruiter": "mturk", "token": "t",
+                   "state": "closed", "seats": 1, "reward": 5, "currency": "USD",
+                   "created_at": 1.0}  # fmt: skip
+            connection.execute(hits.insert(), row)
+            told = {"study_id": STUDY, "id": "assignment-3", "hit_id": "held", "worker": "W",
+                    "status": "submitted"}  # fmt: skip
+            connection.execute(assignments.insert(), told)
+        found = await record.read(hits_with_unpaid, STUDY)
         assert found == {"inside", "owed", "held", "paid"}
 
 
@@ -156,6 +171,7 @@ async def test_a_reviewer_sees_what_needs_them(database_url: str) -> None:
         with record.engine.connect() as connection, connection.begin():
             owes(connection, arrival, 20, reason="bonus-1", state=LedgerState.APPROVED)
             owes(connection, arrival, 5, reason="bonus-2", state=LedgerState.PAID)
+            owes(connection, arrival, 900, reason="bonus-3", state=LedgerState.CANCELLED)
         person(record, 2, 0, how=Release.LEFT)
         first, second = await record.read(reviewed, STUDY)
         assert (first.owed_cents, first.state) == (175, LedgerState.HELD)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from dialogs.record.tables import arrivals, assignments, hits, ledger
 from dialogs.rules import LedgerState
@@ -34,8 +34,8 @@ def test_every_command_can_speak_json(name: str) -> None:
     assert "--json" in options
 
 
-@pytest.mark.parametrize("name", ["approve", "pay", "bonus", "reject", "launch", "reconcile",
-                                  "review"])  # fmt: skip
+@pytest.mark.parametrize("name", ["approve", "pay", "bonus", "cancel", "reject", "launch",
+                                  "reconcile", "review"])  # fmt: skip
 def test_what_costs_asks_and_can_be_tried(name: str) -> None:
     options = {option for each in command.commands[name].params for option in each.opts}
     assert {"--yes", "--dry-run"} <= options
@@ -69,6 +69,15 @@ def test_status_and_cost(link: Desk) -> None:
         ("bonus arrival-0 0 --reason x --yes", "AMOUNT must be more than nothing"),
         ("bonus arrival-0 1,5 --reason x --yes", "AMOUNT must be an amount"),
         ("bonus nobody 1 --reason x --yes", "nobody: is no arrival of this study"),
+        ("bonus arrival-0 30000000 --reason x --yes", "AMOUNT must not be more than 21474836.47"),
+        ("bonus arrival-0 1 --reason x --id a/b --yes", "--id must have 1 to 64 letters"),
+        ("cancel --reason x --yes", "name at least one arrival"),
+        ("cancel arrival-2 --reason x --yes", "has no payment that is owed or approved or held"),
+        (
+            "cancel arrival-0 --reason short --yes",
+            "is owed 1.50 USD by the rules of the study; say",
+        ),
+        ("cancel arrival-0 --payment x --reason x --yes", "has no payment called x to take back"),
         ("reject arrival-2 --reason x --yes", "takes no work in that could be refused"),
         ("message arrival-0 --subject a --text b", "carries no messages"),
         ("block arrival-0", "can keep nobody away"),
@@ -135,6 +144,57 @@ def test_a_bonus_is_given_once_for_each_command(link: Desk) -> None:
     assert link.states() == ["owed", "owed"]
     link.json(*words, "--yes")
     assert link.states() == ["owed", "owed", "approved"]
+
+
+def test_a_bonus_with_a_name_is_given_once(link: Desk) -> None:
+    words = ("bonus", "arrival-2", "0.50", "--reason", "You waited.", "--id", "may", "--yes")
+    assert link.json(*words)["given"] is True
+    again = link.json(*words)
+    assert (again["given"], again["payment"]) == (False, "bonus-may")
+    assert link.states() == ["owed", "owed", "approved"]
+    code, _, err = link("bonus", "arrival-2", "0.60", *words[3:])
+    assert code == 2
+    assert "bonus-may was given already, 0.50 USD, and is approved" in err
+
+
+def test_a_bonus_over_the_budget_is_refused(link: Desk) -> None:
+    file = link.folder / "study.toml"
+    file.write_text(file.read_text("utf-8") + 'budget = "2.00"\n', encoding="utf-8")
+    words = ("bonus", "arrival-2", "0.41", "--reason", "You waited.", "--yes")
+    code, _, err = link(*words)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "it would take 0.41 USD, and 0.40 USD are left of the budget of 2.00 USD" in err
+    assert link.states() == ["owed", "owed"]
+    assert link.json("bonus", "arrival-2", "0.40", *words[3:])["given"] is True
+
+
+def test_a_bonus_says_its_commission(market: Desk) -> None:
+    _, out, _ = market("bonus", "arrival-2", "1.00", "--reason", "x", "--dry-run")
+    assert "1.00 USD, and 0.20 USD commission, to arrival-2" in out
+
+
+def test_what_was_to_be_paid_is_taken_back(link: Desk) -> None:
+    link.json("bonus", "arrival-0", "50.00", "--reason", "x", "--id", "typo", "--yes")
+    code, _, err = link("cancel", "arrival-0", "--reason", "too much", "--yes")
+    assert code == 2
+    assert "has dialog (1.50 USD), bonus-typo (50.00 USD); say which with --payment" in err
+    words: tuple[str, ...] = ("cancel", "arrival-0", "--payment", "bonus-typo")
+    words = (*words, "--reason", "too much")
+    assert link.json(*words, "--dry-run")["cents"] == 5000
+    assert link(*words, answer="n")[0] == 130
+    assert link.json("cost")["owed_cents"] == 5160
+    assert link.json(*words, "--yes")["payments"] == 1
+    assert link.json("cost")["owed_cents"] == 160
+    assert link.json("status")["ledger"]["cancelled"] == {"payments": 1, "cents": 5000}
+    why = "paid in cash at the lab, receipt 12"
+    assert link.json("cancel", "arrival-0", "--reason", why, "--yes")["cents"] == 150
+    # What was taken back is owed no more, and cannot be approved or paid.
+    for words in (("approve", "arrival-0"), ("pay", "arrival-0", "--mark-paid")):
+        code, _, err = link(*words, "--yes")
+        assert (code, "has no payment that is" in err) == (2, True)
+    which = (ledger.c.arrival_id == "arrival-0") & (ledger.c.reason == "dialog")
+    note = link.write(lambda c: c.execute(select(ledger.c.note).where(which)).scalar_one())
+    assert note == f"taken back: {why}"
 
 
 @pytest.mark.parametrize("ends", ["\r\n", "\n"])
