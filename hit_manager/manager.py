@@ -113,6 +113,15 @@ class HitManager:
         async with self._lease() as ours:
             return await self._reconcile() if ours else None
 
+    async def take_all_down(self) -> Report | None:
+        """Let nobody new take any HIT; None where another process is at it.
+
+        Raises:
+            RecordError, RecruiterError: one of both does not answer.
+        """
+        async with self._lease() as ours:
+            return await self.reconciler.take_all_down() if ours else None
+
     async def _reconcile(self) -> Report:
         self._affordable = await self.people_affordable()
         return await self.reconciler.once()

@@ -129,6 +129,27 @@ class Reconciler:
             report.wanted, report.have, posted, expired, strays, disposed, why, self._posters.told()
         )
 
+    async def take_all_down(self) -> Report:
+        """Let nobody new take any HIT: those that are open, those that were only decided on, and
+        those that stand over there without our knowing it. `have` says how many were decided on
+        and are not seen over there; they may have been posted a moment ago.
+
+        Raises:
+            RecordError, RecruiterError: one of both does not answer.
+        """
+        remote = await self._recruiter.hits()
+        await self._adopt(remote)
+        strays = await self._expire_strays(remote, await self._live_hits())
+        live = [hit for hit in await self._live_hits() if hit.state is not HitState.CLOSED]
+        unseen = [hit for hit in live if hit.state is HitState.WANTED]
+        expired = await self._posters.expire(live)
+        return Report(
+            have=len(unseen),
+            expired=expired - len(unseen),
+            strays=strays,
+            problems=self._posters.told(),
+        )
+
     async def _post(self, plan: Demand) -> tuple[int, str]:
         """Post what is wanted; how many HITs are up, and what holds back more."""
         if self._now() < self._pause_until:

@@ -26,6 +26,7 @@ from hit_manager.demand import Demand
 from hit_manager.ledger import price_of_a_person
 from hit_manager.outbox import Paid
 from hit_manager.posting import Posters
+from hit_manager.reconciler import Report
 from hit_manager.recruiters.link import add_invitations, invitation_rows, make_invitations
 
 
@@ -192,17 +193,47 @@ def expire(study: Path, as_json: bool) -> None:
     Example: duologue pause my-study && duologue hits expire my-study
     """
 
-    async def work() -> tuple[int, bool]:
+    async def work() -> tuple[dict[str, Any], str]:
         async with desk(study, remote=True) as at:
-            open_hits = await at.record.read(rows.hits_in, at.study_id, (HitState.OPEN,))
-            posters = Posters(at.record, at.recruiter, at.config, time.time)
             row = await at.record.read(queries.study, at.study_id)
             still = row is not None and row.status is StudyStatus.OPEN
-            return await posters.expire(open_hits), still
+            report = await at.manager.take_all_down()
+            by_server = report is None
+            # A server that runs does the rest, or whoever holds the lease.
+            report = report or await _expire_open(at)
+            values = {
+                "expired": report.expired,
+                "strays": report.strays,
+                "unseen": report.have,
+                "by_server": by_server,
+                "problems": report.problems,
+            }
+            return values, _expired_text(report, still=still, by_server=by_server)
 
-    down, still = run(work())
-    note = "; the study is open, so what is missing is posted again" if still else ""
-    show(as_json, {"expired": down}, f"{count(down, 'HIT')} taken down{note}")
+    values, text = run(work())
+    show(as_json, values, text)
+
+
+async def _expire_open(at: Desk) -> Report:
+    open_hits = await at.record.read(rows.hits_in, at.study_id, (HitState.OPEN,))
+    posters = Posters(at.record, at.recruiter, at.config, time.time)
+    return Report(expired=await posters.expire(open_hits), problems=posters.told())
+
+
+def _expired_text(report: Report, *, still: bool, by_server: bool) -> str:
+    text = f"{count(report.expired, 'HIT')} taken down"
+    if report.strays:
+        text += f", and {count(report.strays, 'stray')}"
+    if report.have:
+        text += (
+            f"; {report.have} more had been decided on and cannot be seen over there: if a server "
+            "was killed a moment ago, say this again in a quarter of an hour"
+        )
+    if by_server:
+        text += "; the server that runs takes down what was not known to be posted"
+    if still:
+        text += "; the study is open, so what is missing is posted again"
+    return "\n".join((text, *report.problems))
 
 
 @click.command()

@@ -374,6 +374,41 @@ async def test_one_hit_that_was_deleted_by_hand_stops_nothing(at: Recruiting) ->
     assert len(await at.open_there()) == 4
 
 
+async def test_all_comes_down_after_a_crash_between_posting_and_storing(at: Recruiting) -> None:
+    at.study_of_items("dog", "cat")
+    await at.round()
+    at.forget_posting()
+    await at.study_becomes(StudyStatus.PAUSED)
+    report = await at.manager.take_all_down()
+    assert report is not None
+    assert (report.expired, report.have, report.strays) == (4, 0, 0)
+    assert not await at.open_there()
+    assert not await at.hits(HitState.WANTED, HitState.OPEN)
+
+
+async def test_what_is_only_decided_on_is_not_posted_after_all_came_down(at: Recruiting) -> None:
+    at.study_of_items("dog")
+    at.stage.faults.late_s = 600.0
+    await at.round()
+    at.forget_posting()
+    report = await at.manager.take_all_down()
+    assert report is not None
+    # They stand over there, and its list does not show them yet.
+    assert (report.expired, report.have) == (0, 2)
+    assert not await at.hits(HitState.WANTED, HitState.OPEN)
+    at.stage.clock.advance(700.0)
+    again = await at.manager.take_all_down()
+    assert again is not None
+    assert (again.expired, again.have) == (2, 0)
+    assert not await at.open_there()
+
+
+async def test_only_one_process_takes_all_down(at: Recruiting) -> None:
+    at.study_of_items("dog")
+    await at.round()
+    assert await at.another().take_all_down() is None
+
+
 async def test_a_hit_that_runs_out_is_replaced(at: Recruiting) -> None:
     at.study_of_items("dog")
     await at.round()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from sqlalchemy import Connection, select
 
-from dialogs.record.tables import arrivals, assignments, hits, ledger
+from dialogs.record.tables import arrivals, assignments, hits, leases, ledger
 from dialogs.rules import LedgerState
 from duologue.hits.command import command
 from tests.desks import Desk
@@ -278,6 +280,16 @@ def test_plan_launch_extend_expire(market: Desk) -> None:
     assert market.json("status")["hits"] == {"open": 2}
     assert market.json("expire")["expired"] == 2
     assert market.json("status")["hits"] == {"closed": 2}
+
+
+def test_while_a_server_runs_what_is_open_comes_down(market: Desk) -> None:
+    market.json("launch", "--yes")
+    row = {"holder": "a server", "until": time.time() + 60}
+    market.write(lambda c: c.execute(leases.update().values(**row)))
+    done = market.json("expire")
+    assert (done["expired"], done["by_server"]) == (2, True)
+    _, said, _ = market("expire")
+    assert "the server that runs takes down what was not known to be posted" in said
 
 
 def test_reconcile_says_what_it_pays_and_launch_pays_nobody(market: Desk) -> None:
