@@ -62,12 +62,13 @@ def demand(
         return Demand(expire=_all(hits), why="outside the hours of the study")
     if supply.strangers >= MAX_STRANGERS:
         return Demand(expire=_all(hits), why=_strangers(supply.strangers))
-    target, why = _target(config, supply), ""
+    target, why, short = _target(config, supply), "", False
     if affordable is not None and affordable - supply.alone < target:
-        target, why = max(affordable - supply.alone, 0), "the budget does not suffice for more"
+        target, short = max(affordable - supply.alone, 0), True
+        why = "the budget does not suffice for more"
     gap = target - supply.have
     if gap < 0:
-        return Demand(expire=_newest(hits, -gap), why=why)
+        return Demand(expire=_newest(hits, -gap, at_least=short), why=why)
     if supply.in_lobby >= config.max_in_lobby and gap:
         return Demand(why=f"{supply.in_lobby} people wait, and {config.max_in_lobby} are the most")
     room = max(config.max_open - supply.open_seats, 0)
@@ -108,13 +109,23 @@ def _all(hits: Sequence[HitRow]) -> tuple[HitRow, ...]:
     return tuple(hit for hit in hits if hit.state in (HitState.WANTED, HitState.OPEN))
 
 
-def _newest(hits: Sequence[HitRow], surplus: int) -> tuple[HitRow, ...]:
-    """The newest HITs with no more than `surplus` free seats in all."""
+def _newest(hits: Sequence[HitRow], surplus: int, *, at_least: bool) -> tuple[HitRow, ...]:
+    """The newest HITs with no more than `surplus` free seats in all.
+
+    With `at_least`, no fewer, as far as there are any: work that cannot be paid must not be
+    taken. What that is too much is posted anew in smaller HITs.
+    """
     taken_back = []
+    left = []
     for hit in sorted(hits, key=lambda h: (h.created_at, h.id), reverse=True):
         if 0 < seats_of(hit) <= surplus:
             taken_back.append(hit)
             surplus -= seats_of(hit)
+        elif seats_of(hit):
+            left.append(hit)
+    if at_least and surplus > 0 and left:
+        # All that are left have more free seats than that: one is enough.
+        taken_back.append(min(left, key=seats_of))
     return tuple(taken_back)
 
 

@@ -85,7 +85,13 @@ def test_never_more_than_is_wanted_allowed_and_affordable(
             assert supply.have + supply.alone + plan.seats <= affordable
     if plan.expire:
         money = supply.wanted if affordable is None else max(affordable - supply.alone, 0)
-        assert supply.have - taken_back >= min(supply.wanted, money)
+        if affordable is None or money >= target:
+            assert supply.have - taken_back >= supply.wanted
+        else:
+            # What cannot be paid comes down, and of the rest no more than belongs to one HIT.
+            rest = supply.have - taken_back
+            assert rest <= money or taken_back == supply.open_seats
+            assert rest + max(seats_of(hit) for hit in plan.expire) > money
     assert len(set(plan.expire)) == len(plan.expire)
 
 
@@ -183,6 +189,19 @@ def test_shares(seats: int, each: int, number: int) -> None:
     assert list(of) == names[: math.ceil(seats / 2)]
     assert all(n == 2 for n in list(of.values())[:-1])
     assert all(n <= 2 for n in of.values())
+
+
+def test_a_large_hit_comes_down_whole_when_money_is_short() -> None:
+    def plan(affordable: int | None, missing: int = 4) -> Demand:
+        supply = Supply(missing, 0, 8, 0, 0)
+        return demand(CONFIG, supply, [hit], running=True, affordable=affordable, now=NOON)
+
+    hit = HitRow("h", "mturk", "t", "R", HitState.OPEN, 9, 50, "USD", None, 1.0, None, None, 8, 0,
+                 None)  # fmt: skip
+    assert plan(8).expire == ()
+    assert plan(2).expire == (hit,)
+    # Where only fewer are wanted, it stays: nobody loses anything.
+    assert plan(None, missing=1).expire == ()
 
 
 def test_work_of_people_who_never_came_stops_the_inviting() -> None:
