@@ -19,7 +19,12 @@ _TAKE: Final = RowUpdate(
         .where(
             leases.c.study_id == p["study"],
             leases.c.work == p["what"],
-            or_(leases.c.until < p["now"], leases.c.holder == p["who"]),
+            or_(
+                leases.c.until < p["now"],
+                leases.c.holder == p["who"],
+                # Nobody takes one for so long: it was taken while a clock was wrong.
+                leases.c.until > p["never"],
+            ),
         )
         .values(holder=p["who"], until=p["end"])
     ),
@@ -28,6 +33,7 @@ _TAKE: Final = RowUpdate(
     who=leases.c.holder,
     now=leases.c.until,
     end=leases.c.until,
+    never=leases.c.until,
 )
 _GIVE_BACK: Final = RowUpdate(
     lambda p: (
@@ -67,8 +73,19 @@ def held(study_id: str, work: str, holder: str, now: float) -> Change:
 
 
 async def take(record: Record, study_id: str, work: str, holder: str, now: float, s: float) -> bool:
-    """Take or prolong a lease of `s` seconds; False while somebody else holds it."""
-    params = {"study": study_id, "what": work, "who": holder, "now": now, "end": now + s}
+    """Take or prolong a lease of `s` seconds; False while somebody else holds it.
+
+    One that ends further ahead than twice as long was taken by a clock that ran ahead and has
+    been set right since: it is taken over.
+    """
+    params = {
+        "study": study_id,
+        "what": work,
+        "who": holder,
+        "now": now,
+        "end": now + s,
+        "never": now + 2 * s,
+    }
     try:
         await record.writer.commit(Decision(study_id, (), (Change(_TAKE, params),)))
         return True
