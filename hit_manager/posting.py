@@ -11,6 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
+from dialogs.record import queries
 from dialogs.record.errors import Conflict
 from dialogs.record.hits import HitRow, NewHit, hit_becomes, posted, wanted_hits
 from dialogs.record.store import Record
@@ -18,7 +19,7 @@ from dialogs.record.writer import Change, Decision
 from dialogs.rules import HitState
 from hit_manager.config import HitConfig
 from hit_manager.demand import shares
-from hit_manager.ids import new_hit_id, new_token, posting_key
+from hit_manager.ids import new_hit_id, new_token, posting_key, record_key
 from hit_manager.recruiters.base import (
     NoFunds,
     NotThere,
@@ -67,12 +68,21 @@ class Posters:
         self._now = now
         self._guard = guard
         self._refused = False
+        self._record_key = ""
         self.problems: dict[str, None] = {}
 
     def told(self) -> tuple[str, ...]:
         """The problems since this was asked last."""
         problems, self.problems = tuple(self.problems), {}
         return problems
+
+    async def record_key(self) -> str:
+        """What the keys of our postings begin with."""
+        if not self._record_key:
+            study = await self._record.read(queries.study, self._config.study_id)
+            assert study is not None, "who posts for a study has its record"
+            self._record_key = record_key(study.id, study.created_at)
+        return self._record_key
 
     async def want(self, seats: int, relaunches: Sequence[str]) -> list[str]:
         """Decide on HITs with `seats` seats in all; returns their ids.
@@ -108,7 +118,7 @@ class Posters:
         if self._refused:
             return False
         try:
-            remote = await self._recruiter.post(self._posting(hit))
+            remote = await self._recruiter.post(self._posting(hit, await self.record_key()))
         except RecruiterError as error:
             self._refused = True
             self.problems[f"a HIT could not be posted: {error}"] = None
@@ -129,10 +139,10 @@ class Posters:
         now = self._now()
         return posted(hit.id, remote.id, remote.free, now, now + self._config.lifetime_s)
 
-    def _posting(self, hit: HitRow) -> Posting:
+    def _posting(self, hit: HitRow, record: str) -> Posting:
         config = self._config
         return Posting(
-            key=posting_key(config.study_id, hit),
+            key=posting_key(record, hit),
             url=f"{config.url}/work?hit={hit.token}",
             title=config.title,
             description=config.description,

@@ -26,7 +26,7 @@ from dialogs.record.writer import Change
 from dialogs.rules import AssignmentStatus, HitState, LedgerState, StudyStatus
 from hit_manager.config import HitConfig
 from hit_manager.demand import Demand, demand
-from hit_manager.ids import hit_of_key
+from hit_manager.ids import hit_of_key, of_another_record
 from hit_manager.posting import ROWS_AT_ONCE, Posters, parts
 from hit_manager.recruiters.base import (
     HitStatus,
@@ -115,6 +115,7 @@ class Reconciler:
             await self._adopt(remote)
             known = await self._live_hits()
             strays = await self._expire_strays(remote, known)
+            await self._tell_foreign(remote)
             await self._look(remote, known)
             await self._hold_lost(looked_at)
             await self._drop_outdated()
@@ -180,8 +181,9 @@ class Reconciler:
         if not unplaced:
             return
         ours = {hit.id: hit for hit in unplaced}
+        record = await self._posters.record_key()
         for there in remote:
-            hit = ours.get(hit_of_key(self._config.study_id, there.key) or "")
+            hit = ours.get(hit_of_key(record, there.key) or "")
             if hit is None or there.status is HitStatus.GONE:
                 continue
             now = self._now()
@@ -195,12 +197,13 @@ class Reconciler:
     async def _expire_strays(self, remote: Iterable[RemoteHit], known: Iterable[HitRow]) -> int:
         """Take down what an earlier life of this study left standing over there, and what stands
         there twice."""
+        record = await self._posters.record_key()
         ours = {hit.id: hit.remote_id for hit in known if hit.state is not HitState.CLOSED}
         strays = [
             hit
             for hit in remote
             if hit.status is HitStatus.OPEN
-            and (mine := hit_of_key(self._config.study_id, hit.key)) is not None
+            and (mine := hit_of_key(record, hit.key)) is not None
             and (mine not in ours or ours[mine] not in (None, hit.id))
         ]
         down = 0
@@ -208,6 +211,35 @@ class Reconciler:
             log.warning("HIT %s stands over there and is not wanted here: expired", hit.id)
             down += await self._posters.take_down(hit.id)
         return down
+
+    async def foreign(self, remote: Iterable[RemoteHit]) -> list[RemoteHit]:
+        """HITs that stand open over there for the same study, posted from another record."""
+        record = await self._posters.record_key()
+        return [
+            hit
+            for hit in remote
+            if hit.status is HitStatus.OPEN and of_another_record(record, hit.key)
+        ]
+
+    async def _tell_foreign(self, remote: Iterable[RemoteHit]) -> None:
+        # They may be wanted by whoever posted them: only a person can know.
+        if self._rounds % THOROUGH == 0 and (found := await self.foreign(remote)):
+            study_id = self._config.study_id
+            problem = (
+                f"HITs of another record of the study {study_id!r} stand open over there "
+                f"({len(found)}): give one of both studies another id, or take them down with "
+                "`duologue hits expire --foreign`"
+            )
+            self._posters.problems[problem] = None
+
+    async def take_foreign_down(self) -> int:
+        """Take down what stands open for the same study from other records; how many are down.
+
+        Raises:
+            RecruiterError: the recruiter does not answer.
+        """
+        found = await self.foreign(await self._recruiter.hits())
+        return sum([await self._posters.take_down(hit.id) for hit in found])
 
     async def _look(self, remote: Iterable[RemoteHit], known: Iterable[HitRow]) -> None:
         """Take in what the recruiter says; it is right where we differ."""

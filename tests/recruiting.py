@@ -42,6 +42,7 @@ from dialogs.rules import (
     StudyStatus,
 )
 from hit_manager.config import HitConfig
+from hit_manager.ids import record_key
 from hit_manager.manager import HitManager, Round
 from hit_manager.marketplace import money
 from tests.contract.mturk_stage import MturkStage
@@ -58,6 +59,9 @@ CONFIG = HitConfig(
     currency="USD",
     url="https://study.example.org",
 )
+
+KEY = record_key(STUDY, 1.0)
+"""What the keys of its HITs over there begin with."""
 
 
 # --- Rows ------------------------------------------------------------------------------------

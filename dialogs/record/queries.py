@@ -58,13 +58,14 @@ class StudyRow:
     id: str
     status: StudyStatus
     config: dict[str, Any]
+    created_at: float
 
 
 def study(connection: Connection, study_id: str) -> StudyRow | None:
     row = connection.execute(select(studies).where(studies.c.id == study_id)).one_or_none()
     if row is None:
         return None
-    return StudyRow(row.id, StudyStatus(row.status), orjson.loads(row.config))
+    return StudyRow(row.id, StudyStatus(row.status), orjson.loads(row.config), row.created_at)
 
 
 @dataclass(frozen=True, slots=True)

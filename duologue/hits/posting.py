@@ -184,8 +184,15 @@ def extend(hours: float, study: Path, as_json: bool) -> None:
 
 @click.command()
 @STUDY
+@click.option(
+    "--foreign",
+    is_flag=True,
+    help="Take down only what another record of the same study has posted, such as that of a "
+    "copied folder; asks.",
+)
+@YES
 @AS_JSON
-def expire(study: Path, as_json: bool) -> None:
+def expire(study: Path, foreign: bool, yes: bool, as_json: bool) -> None:
     """Take down all open HITs; people inside may finish and are paid.
 
     While the study is open, `duologue serve` posts what is missing again: pause it first.
@@ -195,6 +202,8 @@ def expire(study: Path, as_json: bool) -> None:
 
     async def work() -> tuple[dict[str, Any], str]:
         async with desk(study, remote=True) as at:
+            if foreign:
+                return await _expire_foreign(at, yes=yes, as_json=as_json)
             row = await at.record.read(queries.study, at.study_id)
             still = row is not None and row.status is StudyStatus.OPEN
             report = await at.manager.take_all_down()
@@ -212,6 +221,16 @@ def expire(study: Path, as_json: bool) -> None:
 
     values, text = run(work())
     show(as_json, values, text)
+
+
+async def _expire_foreign(at: Desk, *, yes: bool, as_json: bool) -> tuple[dict[str, Any], str]:
+    found = await at.manager.reconciler.foreign(await at.recruiter.hits())
+    number = count(len(found), "HIT")
+    if found:
+        question = f"Take down {number} of another record of this study? It may be at work."
+        sure(question, yes=yes, as_json=as_json)
+    down = await at.manager.reconciler.take_foreign_down() if found else 0
+    return {"expired": down}, f"{count(down, 'HIT')} of another record taken down"
 
 
 async def _expire_open(at: Desk) -> Report:

@@ -24,7 +24,7 @@ from hit_manager.ids import posting_key
 from tests.chaos.hits_child import CALLS, MOMENTS, Job, Point
 from tests.contract.recruiters import NoSeat
 from tests.records import STUDY
-from tests.recruiting import Recruiting, add_items, recruiting, release
+from tests.recruiting import KEY, Recruiting, add_items, recruiting, release
 
 COMMITS: Final = 9
 """Commits of a life at which it may end: lease, wish, posting, and the steps of a payment."""
@@ -162,7 +162,7 @@ class Killing:
         posted = await self.at.stage.postings()
         wrong = []
         for hit in rows.values():
-            times = posted[posting_key(STUDY, hit)]
+            times = posted[posting_key(KEY, hit)]
             if times != (hit.remote_id is not None):
                 wrong.append(f"{hit.id} ({hit.state}) was posted {times} times")
         names = {hit.remote_id for hit in rows.values()}

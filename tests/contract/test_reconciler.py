@@ -12,6 +12,7 @@ import pytest
 import pytest_asyncio
 
 from dialogs.record import hits as rows
+from dialogs.record import studies
 from dialogs.record import supply as supplies
 from dialogs.record.errors import Conflict
 from dialogs.record.supply import supply
@@ -27,11 +28,13 @@ from dialogs.rules import (
 )
 from hit_manager.ids import posting_key
 from hit_manager.ledger import price_of_a_person
+from hit_manager.manager import HitManager
 from hit_manager.marketplace.faults import Fault
 from hit_manager.recruiters.base import HitStatus
 from tests.contract.recruiters import NoSeat
-from tests.records import STUDY
+from tests.records import STUDY, opened
 from tests.recruiting import (
+    KEY,
     Recruiting,
     add_dialog,
     add_items,
@@ -43,8 +46,8 @@ from tests.recruiting import (
 
 @pytest_asyncio.fixture
 async def at(sqlite_url: str, tmp_path: Path) -> AsyncIterator[Recruiting]:
-    async with recruiting(sqlite_url, tmp_path) as opened:
-        yield opened
+    async with recruiting(sqlite_url, tmp_path) as found:
+        yield found
 
 
 # --- Posting ---------------------------------------------------------------------------------
@@ -95,7 +98,7 @@ async def test_an_answer_lost_after_the_commit_posts_nothing_twice(at: Recruitin
         at.stage.clock.advance(3700.0)
     assert len(await at.open_there()) == 4
     for hit in await at.hits():
-        assert await at.stage.posted(posting_key(STUDY, hit)) == 1
+        assert await at.stage.posted(posting_key(KEY, hit)) == 1
 
 
 async def test_a_hit_posted_before_a_crash_is_known_again(at: Recruiting) -> None:
@@ -336,7 +339,7 @@ async def test_strays_of_an_earlier_life_come_down(at: Recruiting, tmp_path: Pat
     """Trap 18: the server crashed, and its HITs stay posted."""
     at.study_of_items("dog")
     recruiter, posting = at.stage.recruiter, at.stage.posting
-    stray = await recruiter.post(posting(f"duologue:{STUDY}:h_gone"))
+    stray = await recruiter.post(posting(f"duologue:{KEY}:h_gone"))
     other = await recruiter.post(posting("duologue:another-study:h_1"))
     foreign = await recruiter.post(posting("something-else"))
     done = await at.round()
@@ -347,6 +350,32 @@ async def test_strays_of_an_earlier_life_come_down(at: Recruiting, tmp_path: Pat
     assert (await at.round()).report.strays == 0
 
 
+async def test_two_records_of_one_study_leave_each_others_hits_alone(
+    at: Recruiting, tmp_path: Path
+) -> None:
+    """A study's folder was copied, and both recruit on the same account."""
+    at.study_of_items("dog")
+    async with opened(f"sqlite:///{tmp_path / 'copy.sqlite'}") as record:
+        await record.writer.commit(studies.new_study(STUDY, {}, 2.0))
+        with record.engine.connect() as connection, connection.begin():
+            add_items(connection, ["dog"])
+        recruiter, now = await at.stage.again(), at.stage.clock.now
+        copy = HitManager(record, recruiter, at.config, now=now)
+        for n in range(3):
+            ours, theirs = (await at.round()).report, (await copy.round()).report
+            posted = 2 if n == 0 else 0
+            assert (ours.posted, ours.strays, theirs.posted, theirs.strays) == (posted, 0) * 2
+            at.stage.clock.advance(16.0)
+            if n == 0:
+                [problem] = theirs.problems
+                assert "another record of the study 'study' stand open over there (2)" in problem
+        assert len(await at.open_there()) == 4
+        assert await copy.reconciler.take_foreign_down() == 2
+        there = await at.open_there()
+        names = await record.read(rows.hits_in, STUDY, (HitState.OPEN,))
+        assert there == sorted(str(hit.remote_id) for hit in names)
+
+
 async def test_a_hit_that_stands_there_twice_comes_down(at: Recruiting) -> None:
     at.study_of_items("dog")
     await at.round()
@@ -354,7 +383,7 @@ async def test_a_hit_that_stands_there_twice_comes_down(at: Recruiting) -> None:
     at.stage.clock.advance(25 * 3600.0)
     at.set(lifetime_s=100 * 3600.0)
     await at.round()
-    second = await at.stage.recruiter.post(at.stage.posting(posting_key(STUDY, hit)))
+    second = await at.stage.recruiter.post(at.stage.posting(posting_key(KEY, hit)))
     assert second.id != hit.remote_id
     done = await at.round()
     assert done.report.strays == 1

@@ -7,7 +7,7 @@ import time
 import pytest
 from sqlalchemy import Connection, select
 
-from dialogs.record.tables import arrivals, assignments, hits, leases, ledger
+from dialogs.record.tables import arrivals, assignments, hits, leases, ledger, studies
 from dialogs.rules import LedgerState
 from duologue.hits.command import command
 from tests.desks import Desk
@@ -290,6 +290,18 @@ def test_while_a_server_runs_what_is_open_comes_down(market: Desk) -> None:
     assert (done["expired"], done["by_server"]) == (2, True)
     _, said, _ = market("expire")
     assert "the server that runs takes down what was not known to be posted" in said
+
+
+def test_hits_of_another_record_come_down_when_asked_for(market: Desk) -> None:
+    market.json("launch", "--yes")
+    # As if the record were another one, that of a copied folder.
+    market.write(lambda c: c.execute(studies.update().values(created_at=2.0)))
+    assert "stand open over there (2)" in market("reconcile", "--yes")[1]
+    code, _, err = market("expire", "--foreign", "--json")
+    assert (code, "--yes" in err) == (2, True)
+    assert market("expire", "--foreign", answer="n")[0] == 130
+    assert market.json("expire", "--foreign", "--yes") == {"expired": 2}
+    assert market.json("expire", "--foreign") == {"expired": 0}
 
 
 def test_reconcile_says_what_it_pays_and_launch_pays_nobody(market: Desk) -> None:
