@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from dialogs.record import queries
+from dialogs.record.hits import assignments_by_id
 from duologue.console import AS_JSON, run, show
 from duologue.hits.desk import Desk, desk, needs
 from duologue.hits.money import ARRIVALS, STUDY_OPTION
@@ -17,15 +18,33 @@ from duologue.words import count
 
 
 async def _workers_of(at: Desk, arrivals: Sequence[str]) -> list[str]:
-    """The recruiter's ids of the people of these arrivals."""
+    """The recruiter's ids of the people of these arrivals.
+
+    A link says who somebody is, and so can name anybody; what the recruiter says of the assignment
+    counts as soon as it says something.
+    """
     if not arrivals:
         raise BadInput(["name at least one arrival"])
     rows = await at.record.read(queries.arrivals_by_id, arrivals)
     missing = [a for a in arrivals if a not in rows or rows[a].study_id != at.study_id]
     if missing:
         raise BadInput([f"{name}: is no arrival of this study" for name in missing])
-    known = await at.record.read(queries.external_ids, [row.worker_id for row in rows.values()])
-    return sorted(set(known.values()))
+    claimed = await at.record.read(queries.external_ids, [row.worker_id for row in rows.values()])
+    told = await at.record.read(
+        assignments_by_id, at.study_id, [row.assignment_id for row in rows.values()]
+    )
+    found, wrong = set(), []
+    for name, row in rows.items():
+        worker, seen = claimed[row.worker_id], told.get(row.assignment_id)
+        if seen is not None and seen.worker != worker:
+            wrong.append(
+                f"{name}: came with the id of somebody else; the recruiter says that another "
+                "worker did this work"
+            )
+        found.add(worker)
+    if wrong:
+        raise BadInput(wrong)
+    return sorted(found)
 
 
 @click.command()

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 
 from dialogs.record.tables import arrivals
 from dialogs.record.tables import hits as our_hits
+from dialogs.record.tables import workers as people
 from dialogs.rules import Release
 from duologue.study import read_invitations
 from hit_manager.marketplace import assignments, workers
@@ -92,6 +93,23 @@ def test_who_is_blocked_sees_no_hit_until_they_are_unblocked(market: Desk) -> No
         market.there(assignments.accept, worker, market.write(take))
     assert market.json("unblock", arrival) == {"unblocked": 1}
     assert market.there(assignments.accept, worker, market.write(take)).worker_id == worker
+
+
+def test_nobody_is_blocked_in_the_name_of_another(market: Desk) -> None:
+    market.json("launch", "--yes")
+    worker, arrival = visitor(market)
+    # The link claimed to be somebody else; the marketplace says who handed in.
+    mine = select(arrivals.c.worker_id).where(arrivals.c.id == arrival)
+    other = people.c.id == mine.scalar_subquery()
+    market.write(lambda c: c.execute(people.update().where(other).values(external_id="AVICTIM")))
+    market.json("reconcile", "--yes")
+    assert market.faults is not None
+    for words in (("block",), ("unblock",), ("message", "--subject", "a", "--text", "b")):
+        code, _, err = market(words[0], arrival, *words[1:])
+        assert (code, err.count("\n")) == (2, 1)
+        assert f"{arrival}: came with the id of somebody else" in err
+        assert worker not in err
+    assert not market.faults.calls["AssociateQualificationWithWorker"]
 
 
 def test_work_for_which_nothing_is_owed_is_shown_and_can_be_refused(market: Desk) -> None:
