@@ -73,7 +73,7 @@ class HitManager:
         )
 
     async def open(self) -> None:
-        """Check the recruiter's credentials and set up what postings need.
+        """Check the recruiter's credentials.
 
         Raises:
             RecruiterError: it cannot be used.

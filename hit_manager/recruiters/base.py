@@ -210,7 +210,7 @@ class Recruiter(ABC):
         """
 
     async def open(self) -> None:  # noqa: B027
-        """Get ready: check the credentials, and set up what postings need. Costs nothing."""
+        """Get ready: check the credentials. Costs nothing, and leaves nothing over there."""
 
     async def close(self) -> None:  # noqa: B027
         """Let go of connections."""

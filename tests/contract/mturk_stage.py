@@ -50,7 +50,9 @@ class NextCalls(Faults):
         if fault is Fault.THROTTLED and self.throttled:
             self.throttled -= 1
             return True
-        if fault is Fault.LOST and self.lost and not operation.startswith(("Get", "List")):
+        # The qualification of the soft block is made beside the first HIT.
+        looks = operation.startswith(("Get", "List")) or operation == "CreateQualificationType"
+        if fault is Fault.LOST and self.lost and not looks:
             self.lost -= 1
             return True
         return super().take(operation, fault)

@@ -211,11 +211,15 @@ async def test_every_qualification_is_understood(stage: MturkStage) -> None:
 async def test_the_block_is_found_again_and_made_once(stage: MturkStage) -> None:
     for _ in range(3):
         await stage.again()
+    # Who merely opens leaves nothing over there.
+    assert not stage.faults.calls["CreateQualificationType"]
+    for n in range(3):
+        await (await stage.again()).post(stage.posting(f"hit-{n}"))
     assert stage.faults.calls["CreateQualificationType"] == 1
     # A recruiter that has none asks for none.
     without = await changed(stage, block_name="")
     assert not without.capabilities.blocks
-    await without.post(stage.posting("hit-1"))
+    await without.post(stage.posting("hit-9"))
     assert stage.faults.calls["CreateQualificationType"] == 1
 
 

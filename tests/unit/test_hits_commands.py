@@ -247,6 +247,15 @@ def test_a_wrong_review_changes_nothing(link: Desk, rows: str, told: str) -> Non
     assert link.states() == ["owed", "owed"]
 
 
+def test_a_review_says_what_was_given_by_hand(link: Desk) -> None:
+    link.json("bonus", "arrival-2", "0.50", "--reason", "You waited.", "--yes")
+    text = "arrival,decision,feedback\narrival-2,reject,bad\n"
+    (link.folder / "back.csv").write_text(text, encoding="utf-8")
+    code, _, err = link("review", "--from", "back.csv", "--yes")
+    assert code == 2
+    assert "arrival-2 was given 0.50 USD by hand, so the work cannot be rejected" in err
+
+
 def test_a_file_that_is_no_table(link: Desk) -> None:
     (link.folder / "back.csv").write_bytes(b"\xff\xfe\x00broken")
     code, _, err = link("review", "--from", "back.csv", "--yes")
@@ -265,9 +274,11 @@ def test_plan_launch_extend_expire(market: Desk) -> None:
     assert tried["seats"] == 2
     assert market.faults is not None
     assert not market.faults.calls["CreateHIT"]
+    assert not market.faults.calls["CreateQualificationType"]
     code, _, _ = market("launch", answer="n")
     assert code == 130
     assert not market.faults.calls["CreateHIT"]
+    assert not market.faults.calls["CreateQualificationType"]
     code, _, err = market("launch", "--json")
     assert (code, err.count("\n")) == (2, 1)
     assert not market.faults.calls["CreateHIT"]

@@ -110,9 +110,9 @@ class Mturk(Recruiter):
     # --- Life ------------------------------------------------------------------------------
 
     async def open(self) -> None:
+        # The soft block's qualification is made when the first HIT needs it: who merely asks
+        # what would be done leaves nothing over there.
         await self.balance()
-        if self._block is not None:
-            await self._block.type_id()
 
     async def close(self) -> None:
         await self._client.close()
