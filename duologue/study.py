@@ -182,7 +182,17 @@ def _recruiting(study: StudyFile, pay: Pay) -> Iterator[tuple[bool, str]]:
     recruiter = study.recruiter
     if recruiter.kind == "mturk" and pay.currency != "USD":
         yield True, 'pay.currency must be "USD" for recruiter.kind = "mturk"'
-    if recruiter.reward is None or recruiter.kind == "link":
+    if recruiter.kind == "link":
+        return
+    least = least_owed(pay) if recruiter.kind == "mturk" else pay.complete
+    if not least:
+        # A HIT without a reward cannot be posted.
+        which = "one of them" if recruiter.kind == "mturk" else "pay.complete"
+        all_of = "pay.complete, pay.left and pay.waiting_per_minute are all 0; "
+        start = all_of if recruiter.kind == "mturk" else ""
+        yield True, f'{start}{which} must be more than 0 for recruiter.kind = "{recruiter.kind}"'
+        return
+    if recruiter.reward is None:
         return
     try:
         reward = to_cents(recruiter.reward, pay.currency)
@@ -190,14 +200,14 @@ def _recruiting(study: StudyFile, pay: Pay) -> Iterator[tuple[bool, str]]:
         yield True, f"recruiter.reward {problem} (it is {recruiter.reward!r})"
         return
     yield reward < 1, "recruiter.reward must be more than nothing"
-    least = least_owed(pay) if recruiter.kind == "mturk" else pay.complete
     most = to_text(least, pay.currency)
     yield reward > least, f"recruiter.reward must not be more than {most}, the least that is owed"
 
 
 def least_owed(pay: Pay) -> int:
-    """The least that anybody is owed who is owed anything, in cents."""
-    return min(cents for cents in (pay.complete, pay.left, pay.for_waiting(1.0)) if cents > 0)
+    """The least that anybody is owed who is owed anything, in cents; 0 if nobody ever is."""
+    owed = (pay.complete, pay.left, pay.for_waiting(1.0))
+    return min((cents for cents in owed if cents > 0), default=0)
 
 
 # --- Reading -------------------------------------------------------------------------------

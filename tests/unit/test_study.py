@@ -161,6 +161,14 @@ def test_every_key_reaches_the_server(tmp_path: Path) -> None:
         (MINIMAL + "[recruiter]\nkind = 'prolific'", "recruiter.prolific.workspace is missing"),
         (MINIMAL + "[recruiter]\nkind = 'mturk'\nreward = '0.11'", "not be more than 0.10"),
         (MINIMAL + "[recruiter]\nkind = 'mturk'\nreward = '0'", "more than nothing"),
+        (
+            MINIMAL + "[pay]\ncomplete='0'\nwaiting_per_minute='0'\n[recruiter]\nkind='mturk'",
+            "pay.complete, pay.left and pay.waiting_per_minute are all 0; one of them must be more",
+        ),
+        (
+            MINIMAL + "[pay]\ncomplete='0'\n[recruiter]\nkind='prolific'\nprolific.workspace='w'",
+            'pay.complete must be more than 0 for recruiter.kind = "prolific"',
+        ),
         (MINIMAL + "[recruiter]\nendpoint = 'here'", "recruiter.endpoint must be"),
         (MINIMAL + "[recruiter]\nseats = 10", "recruiter.seats"),
         (
