@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dialogs.record.payments import Amounts, PaymentRow, StepRow
+from dialogs.record.payments import PaymentRow, StepRow
+from dialogs.record.spending import Amounts
 from dialogs.rules import AssignmentStatus, LedgerReason
 from hit_manager.config import HitConfig
 from hit_manager.recruiters.base import Recruiter, Refused, Step, Unsupported

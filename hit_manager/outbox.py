@@ -23,6 +23,7 @@ from dialogs.record.hits import (
     hit_by_remote_id,
 )
 from dialogs.record.payments import PaymentRow, StepRow
+from dialogs.record.spending import amounts
 from dialogs.record.store import Record
 from dialogs.record.unowed import unowed
 from dialogs.rules import AssignmentStatus, LedgerState
@@ -160,7 +161,7 @@ class Outbox:
 
     async def _price(self, *, begun: bool) -> int:
         study_id, name = self._config.study_id, self._recruiter.name
-        found = await self._record.read(rows.amounts, study_id, name, begun=begun)
+        found = await self._record.read(amounts, study_id, name, begun=begun)
         found += await self._record.read(unowed, study_id, name, approved=begun)
         return sum(ledger.cost_of(alike, self._recruiter) for alike in found)
 

@@ -24,7 +24,7 @@ from dialogs.record.tables import (
     workers,
 )
 from dialogs.record.writer import Change, Decision
-from dialogs.rules import AssignmentStatus, LedgerReason, LedgerState, Release
+from dialogs.rules import AssignmentStatus, LedgerState, Release
 
 MOST_CENTS: Final = 2**31 - 1
 """The largest payment that a row of the ledger can hold, in cents."""
@@ -104,16 +104,6 @@ PAYMENTS: Final[Select[Any]] = (
 )
 
 
-_BEGUN: Final = ledger.c.state.in_([LedgerState.SENDING.value, LedgerState.PAID.value]) | (
-    select(payment_steps.c.step)
-    .where(
-        payment_steps.c.arrival_id == ledger.c.arrival_id,
-        payment_steps.c.reason == ledger.c.reason,
-    )
-    .exists()
-)
-
-
 def payment_of(row: Any) -> PaymentRow:
     return PaymentRow(
         row.arrival_id,
@@ -173,49 +163,6 @@ def payments_due(
         ).order_by(ledger.c.at, ledger.c.arrival_id, ledger.c.reason)
         found += [payment_of(row) for row in connection.execute(query.limit(most))]
     return sorted(found, key=lambda p: (p.at, p.arrival_id, p.reason))[:most]
-
-
-@dataclass(frozen=True, slots=True)
-class Amounts:
-    """How many payments are alike in all that decides what they cost."""
-
-    payments: int
-    by_hand: bool
-    cents: int
-    reward: int
-    seats: int
-
-
-def amounts(
-    connection: Connection, study_id: str, recruiter: str, *, begun: bool = False
-) -> list[Amounts]:
-    """The payments of a study by what they come to, without those that were taken back; with
-    `begun`, those of which something has gone out, or may have: being sent or paid, or with a call
-    that was begun."""
-    by_hand = ledger.c.reason.not_in([reason.value for reason in LedgerReason])
-    payments = (
-        select(
-            by_hand.label("by_hand"),
-            ledger.c.cents,
-            func.coalesce(hits.c.reward, 0).label("reward"),
-            func.coalesce(hits.c.seats, 1).label("seats"),
-        )
-        .select_from(ledger)
-        .join(arrivals, arrivals.c.id == ledger.c.arrival_id)
-        .join(workers, workers.c.id == arrivals.c.worker_id)
-        .outerjoin(hits, hits.c.id == arrivals.c.hit_id)
-        .where(
-            arrivals.c.study_id == study_id,
-            workers.c.recruiter == recruiter,
-            ledger.c.state != LedgerState.CANCELLED.value,
-        )
-    )
-    each = (payments.where(_BEGUN) if begun else payments).subquery()
-    query = select(func.count().label("n"), *each.c).group_by(*each.c)
-    return [
-        Amounts(row.n, bool(row.by_hand), row.cents, row.reward, row.seats)
-        for row in connection.execute(query)
-    ]
 
 
 def payments_of(connection: Connection, arrival_ids: Collection[str]) -> list[PaymentRow]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Select, and_, func, select
 
-from dialogs.record.payments import Amounts
+from dialogs.record.spending import Amounts
 from dialogs.record.tables import arrivals, assignments, hits, ledger, releases
 from dialogs.rules import ArrivalStatus, AssignmentStatus, LedgerReason, LedgerState
 
