@@ -87,7 +87,7 @@ def test_never_more_than_is_wanted_allowed_and_affordable(
         money = supply.wanted if affordable is None else max(affordable - supply.alone, 0)
         if affordable is None or money >= target:
             assert supply.have - taken_back >= supply.wanted
-        else:
+        elif money < supply.wanted:
             # What cannot be paid comes down, and of the rest no more than belongs to one HIT.
             rest = supply.have - taken_back
             assert rest <= money or taken_back == supply.open_seats
