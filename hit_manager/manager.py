@@ -19,7 +19,7 @@ from dialogs.rules import HitState
 from hit_manager.config import HitConfig
 from hit_manager.ledger import price_of_a_person
 from hit_manager.outbox import Outbox, Paid
-from hit_manager.reconciler import Reconciler, Report
+from hit_manager.reconciler import Down, Reconciler, Report
 from hit_manager.recruiters.base import Recruiter, RecruiterError
 
 log = logging.getLogger("duologue.hits")
@@ -113,7 +113,7 @@ class HitManager:
         async with self._lease() as ours:
             return await self._reconcile() if ours else None
 
-    async def take_all_down(self) -> Report | None:
+    async def take_all_down(self) -> Down | None:
         """Let nobody new take any HIT; None where another process is at it.
 
         Raises:

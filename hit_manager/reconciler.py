@@ -74,6 +74,17 @@ class Report:
     problems: tuple[str, ...] = field(default=())
 
 
+@dataclass(frozen=True, slots=True)
+class Down:
+    """What was taken down. `unseen` HITs had been decided on and are not seen over there; they may
+    have been posted a moment ago."""
+
+    expired: int = 0
+    strays: int = 0
+    unseen: int = 0
+    problems: tuple[str, ...] = ()
+
+
 class Reconciler:
     """Reconciles one study with one recruiter.
 
@@ -130,10 +141,9 @@ class Reconciler:
             report.wanted, report.have, posted, expired, strays, disposed, why, self._posters.told()
         )
 
-    async def take_all_down(self) -> Report:
+    async def take_all_down(self) -> Down:
         """Let nobody new take any HIT: those that are open, those that were only decided on, and
-        those that stand over there without our knowing it. `have` says how many were decided on
-        and are not seen over there; they may have been posted a moment ago.
+        those that stand over there without our knowing it.
 
         Raises:
             RecordError, RecruiterError: one of both does not answer.
@@ -142,14 +152,9 @@ class Reconciler:
         await self._adopt(remote)
         strays = await self._expire_strays(remote, await self._live_hits())
         live = [hit for hit in await self._live_hits() if hit.state is not HitState.CLOSED]
-        unseen = [hit for hit in live if hit.state is HitState.WANTED]
+        unseen = sum(hit.state is HitState.WANTED for hit in live)
         expired = await self._posters.expire(live)
-        return Report(
-            have=len(unseen),
-            expired=expired - len(unseen),
-            strays=strays,
-            problems=self._posters.told(),
-        )
+        return Down(expired - unseen, strays, unseen, self._posters.told())
 
     async def _post(self, plan: Demand) -> tuple[int, str]:
         """Post what is wanted; how many HITs are up, and what holds back more."""

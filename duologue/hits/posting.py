@@ -26,7 +26,7 @@ from hit_manager.demand import Demand
 from hit_manager.ledger import price_of_a_person
 from hit_manager.outbox import Paid
 from hit_manager.posting import Posters
-from hit_manager.reconciler import Report
+from hit_manager.reconciler import Down
 from hit_manager.recruiters.link import add_invitations, invitation_rows, make_invitations
 
 
@@ -206,18 +206,12 @@ def expire(study: Path, foreign: bool, yes: bool, as_json: bool) -> None:
                 return await _expire_foreign(at, yes=yes, as_json=as_json)
             row = await at.record.read(queries.study, at.study_id)
             still = row is not None and row.status is StudyStatus.OPEN
-            report = await at.manager.take_all_down()
-            by_server = report is None
-            # A server that runs does the rest, or whoever holds the lease.
-            report = report or await _expire_open(at)
-            values = {
-                "expired": report.expired,
-                "strays": report.strays,
-                "unseen": report.have,
-                "by_server": by_server,
-                "problems": report.problems,
-            }
-            return values, _expired_text(report, still=still, by_server=by_server)
+            down = await at.manager.take_all_down()
+            # Where the lease is another's, a server that runs does the rest.
+            by_server = down is None
+            down = down or await _expire_open(at)
+            values = {**asdict(down), "by_server": by_server}
+            return values, _expired_text(down, still=still, by_server=by_server)
 
     values, text = run(work())
     show(as_json, values, text)
@@ -233,26 +227,26 @@ async def _expire_foreign(at: Desk, *, yes: bool, as_json: bool) -> tuple[dict[s
     return {"expired": down}, f"{count(down, 'HIT')} of another record taken down"
 
 
-async def _expire_open(at: Desk) -> Report:
+async def _expire_open(at: Desk) -> Down:
     open_hits = await at.record.read(rows.hits_in, at.study_id, (HitState.OPEN,))
     posters = Posters(at.record, at.recruiter, at.config, time.time)
-    return Report(expired=await posters.expire(open_hits), problems=posters.told())
+    return Down(expired=await posters.expire(open_hits), problems=posters.told())
 
 
-def _expired_text(report: Report, *, still: bool, by_server: bool) -> str:
-    text = f"{count(report.expired, 'HIT')} taken down"
-    if report.strays:
-        text += f", and {count(report.strays, 'stray')}"
-    if report.have:
+def _expired_text(down: Down, *, still: bool, by_server: bool) -> str:
+    text = f"{count(down.expired, 'HIT')} taken down"
+    if down.strays:
+        text += f", and {count(down.strays, 'stray')}"
+    if down.unseen:
         text += (
-            f"; {report.have} more had been decided on and cannot be seen over there: if a server "
+            f"; {down.unseen} more had been decided on and cannot be seen over there: if a server "
             "was killed a moment ago, say this again in a quarter of an hour"
         )
     if by_server:
         text += "; the server that runs takes down what was not known to be posted"
     if still:
         text += "; the study is open, so what is missing is posted again"
-    return "\n".join((text, *report.problems))
+    return "\n".join((text, *down.problems))
 
 
 @click.command()

@@ -408,9 +408,9 @@ async def test_all_comes_down_after_a_crash_between_posting_and_storing(at: Recr
     await at.round()
     at.forget_posting()
     await at.study_becomes(StudyStatus.PAUSED)
-    report = await at.manager.take_all_down()
-    assert report is not None
-    assert (report.expired, report.have, report.strays) == (4, 0, 0)
+    down = await at.manager.take_all_down()
+    assert down is not None
+    assert (down.expired, down.unseen, down.strays) == (4, 0, 0)
     assert not await at.open_there()
     assert not await at.hits(HitState.WANTED, HitState.OPEN)
 
@@ -420,15 +420,15 @@ async def test_what_is_only_decided_on_is_not_posted_after_all_came_down(at: Rec
     at.stage.faults.late_s = 600.0
     await at.round()
     at.forget_posting()
-    report = await at.manager.take_all_down()
-    assert report is not None
+    down = await at.manager.take_all_down()
+    assert down is not None
     # They stand over there, and its list does not show them yet.
-    assert (report.expired, report.have) == (0, 2)
+    assert (down.expired, down.unseen) == (0, 2)
     assert not await at.hits(HitState.WANTED, HitState.OPEN)
     at.stage.clock.advance(700.0)
     again = await at.manager.take_all_down()
     assert again is not None
-    assert (again.expired, again.have) == (2, 0)
+    assert (again.expired, again.unseen) == (2, 0)
     assert not await at.open_there()
 
 
