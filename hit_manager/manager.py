@@ -187,10 +187,12 @@ class HitManager:
 
 def _tell(done: Round) -> None:
     report, paid = done.report, done.paid
-    if report.posted or report.expired or report.strays:
+    if report.posted or report.grown or report.expired or report.strays:
         log.info(
-            "HITs: %d posted, %d expired, %d strays; %d people wanted, %d on their way",
+            "HITs: %d posted, %d given more seats, %d expired, %d strays; "
+            "%d people wanted, %d on their way",
             report.posted,
+            report.grown,
             report.expired,
             report.strays,
             report.wanted,

@@ -34,7 +34,9 @@ class Capabilities:
     `pays`: it can approve work and so pay its reward. `bonuses`: it can pay amounts beside that.
     `messages`, `blocks`: it can write to a worker, or keep one away. `needs_code`: the worker
     carries a completion code over to it. `repeat_safe`: a payment that is sent twice with the
-    same key is paid once. `shrinks`: a posted HIT can be given fewer seats.
+    same key is paid once. `grows`: a HIT can be given more seats, or be opened again, for as long
+    as it is not disposed of, so that what is wanted more goes into it instead of a new one.
+    `most_seats`: how many seats one HIT can have.
     """
 
     proof: Proof
@@ -45,7 +47,8 @@ class Capabilities:
     blocks: bool = False
     needs_code: bool = False
     repeat_safe: bool = False
-    shrinks: bool = False
+    grows: bool = False
+    most_seats: int = 1
 
 
 class HitStatus(StrEnum):
@@ -80,7 +83,8 @@ class Posting:
 @dataclass(frozen=True, slots=True)
 class RemoteHit:
     """A HIT over there. `free` is how many seats nobody has taken yet, `pending` how many are
-    taken and not yet handed in, `key` what it was posted with, where the recruiter keeps it."""
+    taken and not yet handed in, `key` what it was posted with, where the recruiter keeps it.
+    `room` is how many seats would be free if it were open; only where HITs grow."""
 
     id: str
     status: HitStatus
@@ -88,6 +92,7 @@ class RemoteHit:
     free: int
     pending: int = 0
     key: str | None = None
+    room: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +229,9 @@ class Recruiter(ABC):
         raise self._unsupported("posts no HITs")
 
     async def grow(self, hit_id: str, seats: int, key: str) -> None:
-        """Let a HIT have `seats` seats in all."""
+        """Let a HIT have `seats` seats in all; for fewer than it has, nothing is done. So the same
+        again is harmless, and `key`, derived from our row and the seats, makes it so where the
+        recruiter counts what is added."""
         raise self._unsupported("posts no HITs")
 
     async def extend(self, hit_id: str, until: float) -> None:

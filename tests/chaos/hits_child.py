@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from dialogs.record.store import Record
@@ -92,11 +92,20 @@ class Mortal(Mturk):
         self._death = death
         self._now = lambda: now
 
+    def grows(self, most_seats: int) -> None:
+        """Give HITs more seats, as Prolific's recruiter does, up to so many."""
+        self.capabilities = replace(self.capabilities, grows=True, most_seats=most_seats)
+
     async def post(self, posting: Posting) -> RemoteHit:
         self._death.here("post", "before")
         posted = await super().post(posting)
         self._death.here("post", "after")
         return posted
+
+    async def grow(self, hit_id: str, seats: int, key: str) -> None:
+        self._death.here("grow", "before")
+        await super().grow(hit_id, seats, key)
+        self._death.here("grow", "after")
 
     async def expire(self, hit_id: str) -> None:
         self._death.here("expire", "before")
@@ -120,6 +129,8 @@ def recruiter_for(job: Job) -> Mortal:
     config = MturkConfig(job.endpoint, job.key, job.secret, block_name="")
     recruiter = Mortal(Death(None), config)
     recruiter._client._client()
+    if job.config.seats > 1:
+        recruiter.grows(job.config.seats)
     return recruiter
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from dialogs.rules import AssignmentStatus
+from hit_manager.config import MAX_SEATS
 from hit_manager.recruiters.backoff import Patience
 from hit_manager.recruiters.base import (
     Arriving,
@@ -79,6 +80,7 @@ class Mturk(Recruiter):
             messages=True,
             blocks=bool(config.block_name),
             repeat_safe=True,
+            most_seats=MAX_SEATS,
         )
         self._client = Client(config, patience or Patience(told=show))
         self._block = SoftBlock(self._client, config.block_name) if config.block_name else None

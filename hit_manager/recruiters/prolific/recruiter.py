@@ -51,6 +51,10 @@ _REJECTION: Final = (
 """Added to every rejection: Prolific wants a hundred characters, and a person deserves a way."""
 
 
+MOST_PLACES: Final = 10_000
+"""Of one study. Prolific names no limit; nobody has so much to ask."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Sent:
     """A bonus that may be on its way since `at`; the submission had `before` of its amount."""
@@ -78,6 +82,8 @@ class Prolific(Recruiter):
         messages=True,
         blocks=True,
         needs_code=True,
+        grows=True,
+        most_seats=MOST_PLACES,
     )
 
     def __init__(

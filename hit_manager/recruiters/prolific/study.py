@@ -207,13 +207,15 @@ def remote_hit(study: Mapping[str, Any], counts: Mapping[str, Any] | None, mark:
         taken = places_taken(counts)
         pending = sum(int(counts.get(status, 0)) for status in _INSIDE)
     status = hit_status(study_status(study))
+    room = max(seats - taken, 0)
     return RemoteHit(
         id=str(study["id"]),
         status=status,
         seats=seats,
-        free=max(seats - taken, 0) if status is HitStatus.OPEN else 0,
+        free=room if status is HitStatus.OPEN else 0,
         pending=pending,
         key=name.removeprefix(mark) if name.startswith(mark) else None,
+        room=room,
     )
 
 
