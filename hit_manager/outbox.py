@@ -14,6 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
+import orjson
+
 from dialogs.record import payments as rows
 from dialogs.record.errors import Conflict
 from dialogs.record.hits import (
@@ -31,6 +33,7 @@ from hit_manager.ids import bonus_key
 from hit_manager.ledger import Call, Fail, Hold, Settled, Wait
 from hit_manager.recruiters.base import (
     Bonus,
+    Known,
     NoFunds,
     NotYet,
     Recruiter,
@@ -231,6 +234,8 @@ class Outbox:
     async def _call(self, payment: PaymentRow, call: Call, made: dict[str, StepRow]) -> None:
         step, key = call.step, bonus_key(payment)
         if not call.again:
+            if step is Step.BONUS:
+                await self._earlier(payment)
             begins = rows.step_begins(payment, step.value, key, self._now())
             await self._record.writer.commit(begins)
         match step:
@@ -240,10 +245,12 @@ class Outbox:
             case Step.RETURN:
                 await self._recruiter.request_return(payment.assignment_id, REASON)
             case Step.BONUS:
-                await self._bonus(payment, key, again=call.again)
+                await self._bonus(payment, key, made.get(step))
         await self._record.writer.commit(rows.step_done(payment, step.value, self._now()))
 
-    async def _bonus(self, payment: PaymentRow, key: str, *, again: bool) -> None:
+    async def _bonus(self, payment: PaymentRow, key: str, begun: StepRow | None) -> None:
+        """Pay what is beside the reward; `begun` is the row of an earlier try."""
+        kept = begun.detail if begun is not None else None
         bonus = Bonus(
             key=key,
             assignment_id=payment.assignment_id,
@@ -252,8 +259,9 @@ class Outbox:
             cents=self._beside_reward(payment),
             currency=payment.currency,
             reason=payment.note or REASON,
+            known=orjson.loads(kept) if kept else {},
         )
-        if again:
+        if begun is not None:
             was = await self._recruiter.paid(bonus)
             if was:
                 return
@@ -262,7 +270,32 @@ class Outbox:
                     "it may have been paid, and nobody can tell: look over there; if it was, say "
                     "`duologue hits pay --mark-paid`, if not, give it as a bonus"
                 )
-        await self._recruiter.pay(bonus)
+
+        async def keep(known: Known) -> None:
+            detail = orjson.dumps(known).decode()
+            await self._record.writer.commit(rows.step_known(payment, Step.BONUS.value, detail))
+
+        await self._recruiter.pay(replace(bonus, earlier=await self._earlier(payment)), keep)
+
+    async def _earlier(self, payment: PaymentRow) -> int:
+        """How many bonuses of the same amount were paid for the same work.
+
+        Raises:
+            NotYet: one may be on its way, and nobody could tell it from this one.
+        """
+        if self._recruiter.capabilities.repeat_safe:
+            return 0
+        earlier = 0
+        for other in await self._record.read(rows.payments_of, [payment.arrival_id]):
+            bonus = {s.step: s for s in await self._steps(other)}.get(Step.BONUS)
+            if other.reason == payment.reason or bonus is None:
+                continue
+            if self._beside_reward(other) != self._beside_reward(payment):
+                continue
+            if bonus.done_at is None and other.state is LedgerState.SENDING:
+                raise NotYet("another bonus of this amount may be on its way")
+            earlier += bonus.done_at is not None
+        return earlier
 
     def _beside_reward(self, payment: PaymentRow) -> int:
         planned = ledger.steps_for(payment, self._recruiter)

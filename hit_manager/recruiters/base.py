@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Protocol
 
 from dialogs.rules import AssignmentStatus as AssignmentStatus
 
@@ -118,10 +119,26 @@ class Step(StrEnum):
     """Pay an amount beside the reward."""
 
 
+Known = Mapping[str, str | int]
+"""What a recruiter wants to have stored in the course of a payment, in words of its own."""
+
+
+class Keep(Protocol):
+    """Stores what is known of a payment before it returns, in place of what it was given before.
+    If it raises, what would have come next must not be done."""
+
+    async def __call__(self, known: Known) -> None: ...
+
+
+async def keep_nothing(known: Known) -> None:
+    """For those who need nothing after a crash."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bonus:
     """An amount beside the reward. `key` is derived from our ledger row; `reason` is shown to
-    the worker."""
+    the worker. `earlier` is how many bonuses of this amount we have paid for the assignment by
+    now; `known` is what an earlier try has kept last."""
 
     key: str
     assignment_id: str
@@ -130,6 +147,8 @@ class Bonus:
     cents: int
     currency: str
     reason: str
+    earlier: int = 0
+    known: Known = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,8 +307,9 @@ class Recruiter(ABC):
         """Refuse the work and its reward. Done twice is done once."""
         raise self._unsupported("pays nobody")
 
-    async def pay(self, bonus: Bonus) -> None:
-        """Pay an amount beside the reward, once for each key.
+    async def pay(self, bonus: Bonus, keep: Keep = keep_nothing) -> None:
+        """Pay an amount beside the reward, once for each key. Where that takes to know afterwards
+        how things stood before, `keep` is given it first, and `paid` finds it in the bonus.
 
         Raises:
             Unsure: it may have been paid; `paid` tells.

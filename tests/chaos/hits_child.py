@@ -19,7 +19,7 @@ from typing import Any
 from dialogs.record.store import Record
 from hit_manager.config import Approval, HitConfig
 from hit_manager.manager import HitManager
-from hit_manager.recruiters.base import Bonus, Posting, RemoteHit
+from hit_manager.recruiters.base import Bonus, Keep, Posting, RemoteHit, keep_nothing
 from hit_manager.recruiters.mturk import Mturk, MturkConfig
 
 CALLS = ("post", "expire", "approve", "bonus")
@@ -117,9 +117,9 @@ class Mortal(Mturk):
         await super().approve(assignment_id, feedback)
         self._death.here("approve", "after")
 
-    async def pay(self, bonus: Bonus) -> None:
+    async def pay(self, bonus: Bonus, keep: Keep = keep_nothing) -> None:
         self._death.here("bonus", "before")
-        await super().pay(bonus)
+        await super().pay(bonus, keep)
         self._death.here("bonus", "after")
 
 

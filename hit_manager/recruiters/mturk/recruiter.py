@@ -19,6 +19,7 @@ from hit_manager.recruiters.base import (
     Bonus,
     Capabilities,
     HitStatus,
+    Keep,
     NotThere,
     Posting,
     Proof,
@@ -27,6 +28,7 @@ from hit_manager.recruiters.base import (
     RemoteAssignment,
     RemoteHit,
     Unavailable,
+    keep_nothing,
 )
 from hit_manager.recruiters.mturk import money
 from hit_manager.recruiters.mturk.blocking import SoftBlock
@@ -244,7 +246,7 @@ class Mturk(Recruiter):
 
     # --- Money beside the reward -------------------------------------------------------------
 
-    async def pay(self, bonus: Bonus) -> None:
+    async def pay(self, bonus: Bonus, keep: Keep = keep_nothing) -> None:
         if bonus.currency != "USD":
             raise Refused(f"bonuses are paid in USD, not {bonus.currency}")
         try:

@@ -15,6 +15,7 @@ from hit_manager.recruiters.base import (
     Arriving,
     Bonus,
     Capabilities,
+    Keep,
     NotThere,
     NotYet,
     Posting,
@@ -26,9 +27,10 @@ from hit_manager.recruiters.base import (
     RemoteHit,
     Step,
     Unavailable,
+    keep_nothing,
 )
 from hit_manager.recruiters.prolific import bonuses
-from hit_manager.recruiters.prolific.bonuses import NO_STEPS, Steps
+from hit_manager.recruiters.prolific.bonuses import BonusStep
 from hit_manager.recruiters.prolific.client import Client, Repeat
 from hit_manager.recruiters.prolific.config import ProlificConfig
 from hit_manager.recruiters.prolific.groups import Group
@@ -255,8 +257,8 @@ class Prolific(Recruiter):
 
     # --- Money -----------------------------------------------------------------------------
 
-    async def pay(self, bonus: Bonus, steps: Steps = NO_STEPS) -> None:
-        """Set the payment up, then pay it. Both steps are told to `steps`.
+    async def pay(self, bonus: Bonus, keep: Keep = keep_nothing) -> None:
+        """Set the payment up, then pay it. How things stand is kept ahead of both steps.
 
         Raises:
             NotYet: the work is not handed in, or a bonus that could not be told from this one
@@ -277,34 +279,32 @@ class Prolific(Recruiter):
             if self._doubtful.get(same, bonus.key) != bonus.key:
                 raise NotYet("another bonus of this amount may be on its way: look at it first")
             # What was paid a moment ago may not be listed yet.
-            before = max(_amounts(submission).count(bonus.cents), self._listed_soon.get(same, 0))
+            listed = _amounts(submission).count(bonus.cents)
+            before = max(listed, self._listed_soon.get(same, 0), bonus.earlier)
 
             def sending() -> None:
                 self._sent[bonus.key] = _Sent(self._now(), before)
                 self._doubtful[same] = bonus.key
 
-            await bonuses.pay(self._client, bonus, before, steps, sending)
+            await bonuses.pay(self._client, bonus, before, keep, sending)
             del self._doubtful[same]
             self._listed_soon[same] = before + 1
 
-    async def paid(self, bonus: Bonus, before: int | None = None) -> bool | None:
-        """Whether the submission's list of bonuses has this amount more often than `before` the
-        payment, as `steps` was told; None where nobody can tell.
-
-        The list holds amounts and nothing else, so without `before`, after a restart, an equal
-        amount may be another bonus.
+    async def paid(self, bonus: Bonus) -> bool:
+        """Whether the submission's list of bonuses, which holds amounts and nothing else, has this
+        amount more often than before the payment.
 
         Raises:
             NotYet: a payment takes minutes to be listed, and one that was sent by this process,
                 or by one before it, may still be on its way.
         """
         sent = self._sent.get(bonus.key)
-        if before is None and sent is not None:
-            before = sent.before
+        if sent is None and bonus.known.get("step") != BonusStep.PAY:
+            # It is kept ahead of the step that pays, so nobody has come to that.
+            return False
+        before = int(bonus.known["before"]) if sent is None else sent.before
         listed = _amounts(await self._submission(bonus.assignment_id)).count(bonus.cents)
-        if listed and before is None:
-            return None
-        paid = listed > (before or 0)
+        paid = listed > before
         quiet_s = self._now() - (self._born if sent is None else sent.at)
         if not paid and quiet_s < self.config.paid_within_s:
             raise NotYet("a payment that was just sent would not be listed yet")
