@@ -49,7 +49,7 @@ def hit_config(study: StudyFile, url: str) -> HitConfig:
         lifetime_s=section.lifetime_s,
         assignment_duration_s=section.assignment_duration_s,
         auto_approval_s=section.auto_approval_s,
-        seats=section.seats,
+        seats=section.most_seats(),
         over_recruit=section.over_recruit,
         max_open=section.max_open,
         max_in_lobby=section.max_in_lobby,
@@ -88,7 +88,7 @@ def _mturk(study: StudyFile, settings: Settings) -> MturkConfig:
             masters=section.masters,
             adult=section.adult_content,
         ),
-        seats_per_hit=section.seats,
+        seats_per_hit=section.most_seats(),
         submit_to=section.submit_to,
     )
 
@@ -105,8 +105,16 @@ def _prolific(study: StudyFile, settings: Settings) -> ProlificConfig:
         project_id=section.project,
         estimated_minutes=study.study.minutes,
         dialogs_per_worker=study.study.dialogs_per_worker,
-        service_fee_percent=Decimal(str(section.service_fee_percent)),
+        filters=section.filters,
+        devices=section.devices,
+        inside_at_once=section.inside_at_once,
+        block_group=section.block_group,
         screen_out_cents=to_cents(screen_out, study.pay.currency) if screen_out else None,
+        screen_out_slots=section.screen_out_slots,
+        rejection_category=section.rejection_category,
+        service_fee_percent=Decimal(str(section.service_fee_percent)),
+        vat_percent=Decimal(str(section.vat_percent)),
+        hook_secret=settings.prolific_hook_secret,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
@@ -26,7 +26,7 @@ from dialogs.record.hits import (
 )
 from dialogs.record.payments import PaymentRow, StepRow
 from dialogs.record.store import Record
-from dialogs.rules import AssignmentStatus, LedgerState
+from dialogs.rules import AssignmentStatus, LedgerReason, LedgerState
 from hit_manager import ledger
 from hit_manager.config import Approval, HitConfig
 from hit_manager.ids import bonus_key
@@ -53,6 +53,16 @@ AT_ONCE: Final = 200
 """Payments of one round, at most: HITs must not wait for longer to be looked after."""
 
 REASON: Final = "Thank you for your work in our dialog study."
+
+RETURN_AFTER_WAITING: Final = (
+    "Thank you for waiting. Nobody was there to talk with, so please return this submission. "
+    "Your waiting time is paid as a bonus, and returning it is no rejection."
+)
+RETURN_UNFINISHED: Final = (
+    "The dialog was not completed, so please return this submission. What is owed to you for "
+    "your part is paid as a bonus, and returning it is no rejection."
+)
+"""Shown to those who are asked to give work back that was not done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +245,7 @@ class Outbox:
         step, key = call.step, bonus_key(payment)
         if not call.again:
             if step is Step.BONUS:
-                await self._earlier(payment)
+                await self._earlier(payment, self._beside(payment, made))
             begins = rows.step_begins(payment, step.value, key, self._now())
             await self._record.writer.commit(begins)
         match step:
@@ -243,20 +253,25 @@ class Outbox:
                 await self._recruiter.approve(payment.assignment_id)
                 await self._remember_approved(payment)
             case Step.RETURN:
-                await self._recruiter.request_return(payment.assignment_id, REASON)
+                waited = payment.reason == LedgerReason.WAITING
+                why = RETURN_AFTER_WAITING if waited else RETURN_UNFINISHED
+                await self._recruiter.request_return(payment.assignment_id, why)
+            case Step.SCREEN_OUT:
+                await self._recruiter.screen_out(payment.assignment_id)
             case Step.BONUS:
-                await self._bonus(payment, key, made.get(step))
+                await self._bonus(payment, key, made)
         await self._record.writer.commit(rows.step_done(payment, step.value, self._now()))
 
-    async def _bonus(self, payment: PaymentRow, key: str, begun: StepRow | None) -> None:
-        """Pay what is beside the reward; `begun` is the row of an earlier try."""
+    async def _bonus(self, payment: PaymentRow, key: str, made: Mapping[str, StepRow]) -> None:
+        """Pay what the other calls do not; a row of an earlier try is among those `made`."""
+        begun = made.get(Step.BONUS)
         kept = begun.detail if begun is not None else None
         bonus = Bonus(
             key=key,
             assignment_id=payment.assignment_id,
             hit_id=payment.remote_hit or "",
             worker_id=payment.worker,
-            cents=self._beside_reward(payment),
+            cents=self._beside(payment, made),
             currency=payment.currency,
             reason=payment.note or REASON,
             known=orjson.loads(kept) if kept else {},
@@ -275,9 +290,10 @@ class Outbox:
             detail = orjson.dumps(known).decode()
             await self._record.writer.commit(rows.step_known(payment, Step.BONUS.value, detail))
 
-        await self._recruiter.pay(replace(bonus, earlier=await self._earlier(payment)), keep)
+        earlier = await self._earlier(payment, bonus.cents)
+        await self._recruiter.pay(replace(bonus, earlier=earlier), keep)
 
-    async def _earlier(self, payment: PaymentRow) -> int:
+    async def _earlier(self, payment: PaymentRow, cents: int) -> int:
         """How many bonuses of the same amount were paid for the same work.
 
         Raises:
@@ -287,19 +303,20 @@ class Outbox:
             return 0
         earlier = 0
         for other in await self._record.read(rows.payments_of, [payment.arrival_id]):
-            bonus = {s.step: s for s in await self._steps(other)}.get(Step.BONUS)
+            made = {s.step: s for s in await self._steps(other)}
+            bonus = made.get(Step.BONUS)
             if other.reason == payment.reason or bonus is None:
                 continue
-            if self._beside_reward(other) != self._beside_reward(payment):
+            if self._beside(other, made) != cents:
                 continue
             if bonus.done_at is None and other.state is LedgerState.SENDING:
                 raise NotYet("another bonus of this amount may be on its way")
             earlier += bonus.done_at is not None
         return earlier
 
-    def _beside_reward(self, payment: PaymentRow) -> int:
-        planned = ledger.steps_for(payment, self._recruiter)
-        return payment.cents - (payment.reward if Step.APPROVE in planned else 0)
+    def _beside(self, payment: PaymentRow, made: Mapping[str, StepRow]) -> int:
+        planned = ledger.steps_for(payment, self._recruiter, made)
+        return payment.cents - sum(self._recruiter.pays(step, payment.reward) for step in planned)
 
     async def _stop(
         self, payment: PaymentRow, state: LedgerState, problem: str

@@ -113,6 +113,8 @@ class Step(StrEnum):
 
     RETURN = "return"
     """Ask the worker to give the work back, so that its reward is not due."""
+    SCREEN_OUT = "screen out"
+    """End the work with a fixed payment instead of its reward: the worker was not needed."""
     APPROVE = "approve"
     """Accept the work, which pays its reward."""
     BONUS = "bonus"
@@ -283,8 +285,9 @@ class Recruiter(ABC):
         """
         raise self._unsupported("knows no assignments")
 
-    def steps(self, cents: int, reward: int) -> tuple[Step, ...]:
-        """How `cents` are paid for work whose reward is `reward`.
+    def steps(self, cents: int, reward: int, *, waited: bool = False) -> tuple[Step, ...]:
+        """How `cents` are paid for work whose reward is `reward`, to somebody who has `waited` in
+        vain, or not.
 
         Raises:
             Refused: they cannot be paid here, and why.
@@ -294,6 +297,15 @@ class Recruiter(ABC):
         if cents < reward:
             raise Refused(f"{cents} are owed, but approving the work pays its reward of {reward}")
         return (Step.APPROVE,) if cents == reward else (Step.APPROVE, Step.BONUS)
+
+    def pays(self, step: Step, reward: int) -> int:
+        """What a call pays by itself, in cents; a bonus pays what is left."""
+        return reward if step is Step.APPROVE else 0
+
+    async def screen_out(self, assignment_id: str) -> int:
+        """End the work with the fixed payment of a screen-out; returns that, in cents. Done twice
+        is done once."""
+        raise self._unsupported("screens nobody out")
 
     async def request_return(self, assignment_id: str, reason: str) -> None:
         """Ask the worker to give the work back. Done twice is done once."""

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
 import pytest_asyncio
 
 from dialogs.record import payments
-from dialogs.rules import LedgerState
+from dialogs.rules import LedgerReason, LedgerState, Release
+from hit_manager.config import Approval
 from tests.contract.prolific_server import Trouble
+from tests.contract.prolific_stage import CODES
+from tests.contract.prolific_world import World
 from tests.prolific_recruiting import ProlificRecruiting, recruiting_there
+from tests.recruiting import release
 
 PAY = r"/pay/$"
 CREATE = r"submissions/bonus-payments/$"
@@ -112,3 +117,89 @@ async def test_one_that_was_just_paid_is_not_taken_for_the_next(at: ProlificRecr
     await at.restarted()
     await settle(at)
     assert await at.got(arrival) == ([150], [20, 20])
+
+
+# --- Who waited in vain ------------------------------------------------------------------------
+
+
+async def waited(at: ProlificRecruiting, cents: int) -> str:
+    """Somebody waited, is owed so much, and has handed in."""
+    [arrival] = await at.come_in(1)
+    how: dict[str, Any] = {"how": Release.NEVER_PAIRED, "reason": LedgerReason.WAITING}
+    at.write(release, arrival, cents, **how)
+    await at.there.submit(at.visits[arrival], CODES.waited)
+    return arrival
+
+
+@pytest_asyncio.fixture
+async def with_screen_outs(sqlite_url: str, tmp_path: Path) -> AsyncIterator[ProlificRecruiting]:
+    world = World(has_screen_outs=True)
+    options = {"screen_out_cents": 30}
+    async with recruiting_there(sqlite_url, tmp_path, world=world, options=options) as opened:
+        opened.study_of_items("dog")
+        await opened.round()
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("cents", "reward", "bonus", "asked"),
+    [(30, [30], [], False), (45, [30], [15], False), (20, [], [20], True)],
+)
+@pytest.mark.parametrize("lost", [False, True])
+async def test_who_waited_is_screened_out_and_gets_it_all_once(
+    with_screen_outs: ProlificRecruiting,
+    cents: int,
+    reward: list[int],
+    bonus: list[int],
+    asked: bool,
+    lost: bool,
+) -> None:
+    at = with_screen_outs
+    arrival = await waited(at, cents)
+    if lost:
+        at.there.server.trouble(Trouble.LOST, 9, path=r"/transition/$|request-return")
+        await at.round()
+        at.there.server.plans.clear()
+        await at.restarted()
+    await settle(at)
+    assert await at.got(arrival) == (reward, bonus)
+    assert (await at.payment(arrival, "waiting")).state is LedgerState.PAID
+    submission = at.world.submissions[at.visits[arrival].assignment_id]
+    assert (submission.return_requested is not None) == asked
+    assert all("bonus" in why for why in submission.return_reasons)
+
+
+async def test_who_waited_and_gave_it_back_is_paid_all_the_same(
+    with_screen_outs: ProlificRecruiting,
+) -> None:
+    at = with_screen_outs
+    at.set(approval=Approval.BY_HAND)
+    arrival = await waited(at, 45)
+    await at.round()
+    await at.there.give_back(at.visits[arrival])
+    at.set(approval=Approval.AUTOMATIC)
+    await settle(at)
+    assert await at.got(arrival) == ([], [45])
+    assert (await at.payment(arrival, "waiting")).state is LedgerState.PAID
+
+
+async def test_without_screen_outs_they_are_asked_to_return(at: ProlificRecruiting) -> None:
+    arrival = await waited(at, 45)
+    submission = at.world.submissions[at.visits[arrival].assignment_id]
+    submission.return_requested, submission.return_reasons = None, []
+    await settle(at)
+    assert await at.got(arrival) == ([], [45])
+    [why] = submission.return_reasons
+    assert "Your waiting time is paid as a bonus" in why
+
+
+async def test_who_left_is_not_told_of_a_wait(at: ProlificRecruiting) -> None:
+    [arrival] = await at.come_in(1)
+    at.write(release, arrival, 25, how=Release.LEFT)
+    submission = at.world.submissions[at.visits[arrival].assignment_id]
+    await at.there.submit(at.visits[arrival], CODES.completed)
+    await settle(at)
+    [why] = submission.return_reasons
+    assert "paid as a bonus" in why
+    assert "wait" not in why
+    assert await at.got(arrival) == ([], [25])

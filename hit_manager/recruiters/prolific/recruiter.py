@@ -32,7 +32,7 @@ from hit_manager.recruiters.base import (
 from hit_manager.recruiters.prolific import bonuses
 from hit_manager.recruiters.prolific.bonuses import BonusStep
 from hit_manager.recruiters.prolific.client import Client, Repeat
-from hit_manager.recruiters.prolific.config import ProlificConfig
+from hit_manager.recruiters.prolific.config import MOST_PLACES, ProlificConfig
 from hit_manager.recruiters.prolific.groups import Group
 from hit_manager.recruiters.prolific.hooks import Look, read_hook
 from hit_manager.recruiters.prolific.studies import Studies, is_id, safe
@@ -51,10 +51,6 @@ _REJECTION: Final = (
     "person will look at your submission again."
 )
 """Added to every rejection: Prolific wants a hundred characters, and a person deserves a way."""
-
-
-MOST_PLACES: Final = 10_000
-"""Of one study. Prolific names no limit; nobody has so much to ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,11 +229,20 @@ class Prolific(Recruiter):
         )
         return self.config.screen_out_cents
 
-    def steps(self, cents: int, reward: int) -> tuple[Step, ...]:
-        """Less than the reward is paid beside it, after the work has been asked back."""
+    def steps(self, cents: int, reward: int, *, waited: bool = False) -> tuple[Step, ...]:
+        """Less than the reward is paid beside it, after the work has been asked back; who waited
+        in vain is screened out instead, where that can be done and pays no more than is owed."""
+        fixed = self.config.screen_out_cents
+        if waited and fixed is not None and fixed <= cents:
+            return (Step.SCREEN_OUT,) if cents == fixed else (Step.SCREEN_OUT, Step.BONUS)
         if cents < reward:
             return (Step.RETURN, Step.BONUS) if cents else (Step.RETURN,)
         return super().steps(cents, reward)
+
+    def pays(self, step: Step, reward: int) -> int:
+        if step is Step.SCREEN_OUT:
+            return self.config.screen_out_cents or 0
+        return super().pays(step, reward)
 
     async def request_return(self, assignment_id: str, reason: str) -> None:
         """Ask the participant to give the submission back; they may or may not. Asked once only.

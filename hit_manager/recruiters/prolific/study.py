@@ -123,11 +123,12 @@ def completion_codes(config: ProlificConfig) -> list[dict[str, Any]]:
     returning = {
         "action": "REQUEST_RETURN",
         "return_reason": "Thank you for waiting. Nobody was there to talk with, so please return "
-        "this submission; your waiting time is paid as a bonus.",
+        "this submission. Your waiting time is paid as a bonus, and returning it is no rejection.",
     }
     leaving = {
         "action": "REQUEST_RETURN",
-        "return_reason": "You left before the end, so please return this submission.",
+        "return_reason": "You left before the end, so please return this submission. Returning it "
+        "is no rejection.",
     }
     waited = returning if config.screen_out_cents is None else review
     codes: list[dict[str, Any]] = [
