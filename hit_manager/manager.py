@@ -26,6 +26,9 @@ WORK = "hits"
 LEASE_S = 60.0
 """How long a process that vanished keeps others waiting, in seconds."""
 
+SHORTEST_S = 2.0
+"""Between two rounds, at least, in seconds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Round:
@@ -162,10 +165,12 @@ class HitManager:
         left = self._config.budget - await self.outbox.committed()
         return max(left, 0) // price_of_a_person(self._config, self._recruiter)
 
-    async def run(self, stop: asyncio.Event) -> None:
-        """Round after round until `stop`; what fails is tried again in the next."""
-        opened = False
+    async def run(self, stop: asyncio.Event, soon: asyncio.Event | None = None) -> None:
+        """Round after round until `stop`; what fails is tried again in the next. Whoever sets
+        `soon` need not wait for the next as long as usual."""
+        opened, soon = False, soon or asyncio.Event()
         while not stop.is_set():
+            soon.clear()
             try:
                 if not opened:
                     await self.open()
@@ -174,15 +179,25 @@ class HitManager:
                 _tell(done)
             except (RecordError, RecruiterError) as error:
                 log.warning("recruiting waits: %s", error)
-            try:
-                async with asyncio.timeout(self._config.interval_s):
-                    await stop.wait()
-            except TimeoutError:
-                continue
+            # However often somebody says soon, no more is asked of the recruiter than this.
+            shortest_s = min(SHORTEST_S, self._config.interval_s)
+            if not await _set_within(shortest_s, stop):
+                await _set_within(self._config.interval_s - shortest_s, stop, soon)
         try:
             await self.close()
         except (RecordError, RecruiterError) as error:
             log.info("the recruiter was not left in good order: %s", error)
+
+
+async def _set_within(seconds: float, *events: asyncio.Event) -> bool:
+    """Whether one of the events is set within this time; returns when it is, or at its end."""
+    waiting = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        done, _ = await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        return bool(done)
+    finally:
+        for each in waiting:
+            each.cancel()
 
 
 def _tell(done: Round) -> None:
