@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final, TypeVar
 
 from dialogs.record.errors import Conflict
@@ -70,6 +71,7 @@ class Posters:
         self._now = now
         self._guard = guard
         self._refused = False
+        self._terms = recruiter.terms(self._posting_at(config.url))
         self.problems: dict[str, None] = {}
 
     def told(self) -> tuple[str, ...]:
@@ -91,8 +93,7 @@ class Posters:
         config = self._config
         most = min(config.seats, self._recruiter.capabilities.most_seats)
         if self._recruiter.capabilities.grows:
-            price = (config.reward, config.currency)
-            alike = (hit for hit in hits if (hit.reward, hit.currency) == price)
+            alike = (hit for hit in hits if not self.is_outdated(hit))
             shares = together(seats, most, relaunches, alike)
         else:
             shares = list(apart(seats, most, relaunches))
@@ -104,7 +105,8 @@ class Posters:
         for share in shares:
             if share.hit is None:
                 hit_id = new_hit_id()
-                new.append(NewHit(hit_id, new_token(), share.total, config.reward, config.currency))
+                price = (config.reward, config.currency)
+                new.append(NewHit(hit_id, new_token(), share.total, *price, self._terms))
             else:
                 hit_id = share.hit.id
                 more.append(MoreSeats(share.hit, share.total))
@@ -114,6 +116,11 @@ class Posters:
             ]
         name, now = self._recruiter.name, self._now()
         return wanted_hits(config.study_id, name, new, now, self._guard(), more, relaunched)
+
+    def is_outdated(self, hit: HitRow) -> bool:
+        """Whether it was decided on when the study paid or was something else."""
+        now = (self._config.reward, self._config.currency, self._terms)
+        return (hit.reward, hit.currency, hit.terms) != now
 
     async def post(self, hits: Iterable[HitRow]) -> tuple[int, bool]:
         """Post HITs that are wanted, and give more seats to those that were posted and are to
@@ -179,16 +186,25 @@ class Posters:
         return posted(hit.id, remote.id, remote.free, remote.seats, now, until)
 
     def _posting(self, hit: HitRow) -> Posting:
-        config = self._config
-        return Posting(
-            key=posting_key(config.study_id, hit),
-            url=f"{config.url}/work?hit={hit.token}",
-            title=config.title,
-            description=config.description,
-            keywords=config.keywords,
+        return replace(
+            self._posting_at(f"{self._config.url}/work?hit={hit.token}"),
+            key=posting_key(self._config.study_id, hit),
             reward=hit.reward,
             currency=hit.currency,
             seats=hit.seats,
+        )
+
+    def _posting_at(self, url: str) -> Posting:
+        config = self._config
+        return Posting(
+            key="",
+            url=url,
+            title=config.title,
+            description=config.description,
+            keywords=config.keywords,
+            reward=config.reward,
+            currency=config.currency,
+            seats=1,
             lifetime_s=config.lifetime_s,
             assignment_duration_s=config.assignment_duration_s,
             auto_approval_s=config.auto_approval_s,

@@ -255,10 +255,10 @@ class Reconciler:
             await self._record.writer.commit(rows.assignments_seen(study_id, [], part))
 
     async def _drop_outdated(self) -> None:
-        """Forget HITs that were decided on and not posted when the study paid something else."""
-        now = (self._config.reward, self._config.currency)
+        """Forget HITs that were decided on and not posted when the study paid or was
+        something else."""
         wanted = [hit for hit in await self._live_hits() if _is_wanted(hit)]
-        await self._posters.expire(h for h in wanted if (h.reward, h.currency) != now)
+        await self._posters.expire(hit for hit in wanted if self._posters.is_outdated(hit))
 
     # --- Planning --------------------------------------------------------------------------
 

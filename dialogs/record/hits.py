@@ -29,7 +29,8 @@ from dialogs.rules import (
 class HitRow:
     """One of our HITs. `seats` are wanted of it, in all. `seats_there`, `free` and `pending` are
     what the recruiter said last: seats it has, seats that nobody has taken, and seats taken but
-    not handed in; of a closed one, `free` are those that would be open if it were opened again."""
+    not handed in; of a closed one, `free` are those that would be open if it were opened again.
+    `terms` is a digest of what was fixed when it was posted."""
 
     id: str
     recruiter: str
@@ -46,6 +47,7 @@ class HitRow:
     pending: int
     problem: str | None
     seats_there: int = 0
+    terms: str = ""
 
     @property
     def to_grow(self) -> int:
@@ -85,6 +87,7 @@ def _hit(row: Any) -> HitRow:
         row.pending,
         row.problem,
         row.seats_there,
+        row.terms or "",
     )
 
 

@@ -238,6 +238,8 @@ hits: Final = Table(
     Column("pending", Integer, nullable=False, server_default="0"),
     # `seats` is what is wanted of it, this is what the recruiter has given it so far.
     Column("seats_there", Integer, nullable=False, server_default="0"),
+    # A digest of what was fixed when it was posted; one with others does not grow.
+    Column("terms", Text),
     Column("problem", Text),
     UniqueConstraint("study_id", "remote_id"),
     Index("ix_hits_state", "study_id", "state"),

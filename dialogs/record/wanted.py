@@ -56,6 +56,7 @@ class NewHit:
     seats: int
     reward: int
     currency: str
+    terms: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,7 @@ def wanted_hits(
                 "seats": hit.seats,
                 "reward": hit.reward,
                 "currency": hit.currency,
+                "terms": hit.terms,
                 "created_at": now,
             },
         )

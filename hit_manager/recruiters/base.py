@@ -245,6 +245,11 @@ class Recruiter(ABC):
         """The money at hand over there in cents, or None where it cannot be known."""
         return None
 
+    def terms(self, posting: Posting) -> str:
+        """A digest of what of this posting, but for its key and its seats, is fixed for good when
+        it is posted; only where HITs grow."""
+        return ""
+
     async def post(self, posting: Posting) -> RemoteHit:
         """Post a HIT; asked again with the same key, the same HIT."""
         raise self._unsupported("posts no HITs")

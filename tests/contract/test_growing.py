@@ -155,6 +155,29 @@ async def test_a_study_for_another_reward_does_not_grow(at: ProlificRecruiting) 
     assert [study["reward"] for study in at.world.studies.values()] == [150, 200]
 
 
+async def test_new_filters_lead_to_a_new_study(at: ProlificRecruiting) -> None:
+    at.set(max_open=2)
+    at.study_of_items("dog", "cat")
+    await at.round()
+    await at.come_in(2)
+    only = {"filter_id": "sex", "selected_values": ["1"]}
+    recruiter = at.there.changed(filters=(only,))
+    await recruiter.open()
+    await at.restarted(recruiter)
+    await at.round()
+    assert at.places == [("ACTIVE", 2), ("ACTIVE", 2)]
+    assert [only in study["filters"] for study in at.world.studies.values()] == [False, True]
+    # And what was paused before does not go on with the old ones.
+    await at.study_becomes(StudyStatus.PAUSED)
+    await at.round()
+    await at.round()
+    await at.study_becomes(StudyStatus.OPEN)
+    await at.restarted()
+    await at.round()
+    assert [status for status, _ in at.places].count("ACTIVE") == 1
+    assert len(at.places) == 2
+
+
 # --- One that is closed ------------------------------------------------------------------------
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 from typing import Any, Final
 from urllib.parse import urlencode
+
+import orjson
 
 from dialogs.rules import AssignmentStatus
 from hit_manager.recruiters.base import (
@@ -42,6 +45,7 @@ from hit_manager.recruiters.prolific.study import (
     SUBMISSION,
     SubmissionStatus,
     assignment_status,
+    new_study,
     remote_assignment,
     submission_status,
 )
@@ -153,6 +157,10 @@ class Prolific(Recruiter):
         first recruits nobody."""
         self._check_currency(posting.currency)
         return await self._studies.post(posting)
+
+    def terms(self, posting: Posting) -> str:
+        body = new_study(replace(posting, key="", seats=1), self.config, "")
+        return hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
 
     async def grow(self, hit_id: str, seats: int, key: str) -> None:
         """Places only grow: for fewer than there are, nothing is done. A study whose places were

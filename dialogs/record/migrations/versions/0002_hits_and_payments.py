@@ -40,6 +40,7 @@ def upgrade() -> None:
         sa.Column("free", sa.Integer(), nullable=False, server_default="0"),
         sa.Column("pending", sa.Integer(), nullable=False, server_default="0"),
         sa.Column("seats_there", sa.Integer(), nullable=False, server_default="0"),
+        sa.Column("terms", sa.Text()),
         sa.Column("problem", sa.Text()),
         sa.ForeignKeyConstraint(
             ["study_id"], ["studies.id"], name=op.f("fk_hits_study_id_studies")
