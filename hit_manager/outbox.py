@@ -243,9 +243,10 @@ class Outbox:
 
     async def _call(self, payment: PaymentRow, call: Call, made: dict[str, StepRow]) -> None:
         step, key = call.step, bonus_key(payment)
+        earlier: int | None = None
         if not call.again:
             if step is Step.BONUS:
-                await self._earlier(payment, self._beside(payment, made))
+                earlier = await self._earlier(payment, self._beside(payment, made))
             begins = rows.step_begins(payment, step.value, key, self._now())
             await self._record.writer.commit(begins)
         match step:
@@ -259,11 +260,14 @@ class Outbox:
             case Step.SCREEN_OUT:
                 await self._recruiter.screen_out(payment.assignment_id)
             case Step.BONUS:
-                await self._bonus(payment, key, made)
+                await self._bonus(payment, key, made, earlier)
         await self._record.writer.commit(rows.step_done(payment, step.value, self._now()))
 
-    async def _bonus(self, payment: PaymentRow, key: str, made: Mapping[str, StepRow]) -> None:
-        """Pay what the other calls do not; a row of an earlier try is among those `made`."""
+    async def _bonus(
+        self, payment: PaymentRow, key: str, made: Mapping[str, StepRow], earlier: int | None
+    ) -> None:
+        """Pay what the other calls do not; a row of an earlier try is among those `made`.
+        `earlier` is what `_earlier` said before this one was begun."""
         begun = made.get(Step.BONUS)
         kept = begun.detail if begun is not None else None
         bonus = Bonus(
@@ -290,7 +294,8 @@ class Outbox:
             detail = orjson.dumps(known).decode()
             await self._record.writer.commit(rows.step_known(payment, Step.BONUS.value, detail))
 
-        earlier = await self._earlier(payment, bonus.cents)
+        if earlier is None:
+            earlier = await self._earlier(payment, bonus.cents)
         await self._recruiter.pay(replace(bonus, earlier=earlier), keep)
 
     async def _earlier(self, payment: PaymentRow, cents: int) -> int:
@@ -303,11 +308,11 @@ class Outbox:
             return 0
         earlier = 0
         for other in await self._record.read(rows.payments_of, [payment.arrival_id]):
+            if other.reason == payment.reason:
+                continue
             made = {s.step: s for s in await self._steps(other)}
             bonus = made.get(Step.BONUS)
-            if other.reason == payment.reason or bonus is None:
-                continue
-            if self._beside(other, made) != cents:
+            if bonus is None or self._beside(other, made) != cents:
                 continue
             if bonus.done_at is None and other.state is LedgerState.SENDING:
                 raise NotYet("another bonus of this amount may be on its way")
