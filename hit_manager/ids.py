@@ -24,6 +24,11 @@ def posting_key(study_id: str, hit: HitRow) -> str:
     return f"{_PREFIX}:{study_id}:{hit.id}"
 
 
+def growth_key(study_id: str, hit: HitRow) -> str:
+    """Names the growth of our HIT to its seats at the recruiter."""
+    return f"{posting_key(study_id, hit)}:{hit.seats}"
+
+
 def hit_of_key(study_id: str, key: str | None) -> str | None:
     """Our HIT's id of a key that this study made, else None."""
     start = f"{_PREFIX}:{study_id}:"
