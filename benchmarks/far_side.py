@@ -17,12 +17,14 @@ from hit_manager.recruiters.base import (
     Bonus,
     Capabilities,
     HitStatus,
+    Keep,
     NotThere,
     Posting,
     Proof,
     Recruiter,
     RemoteAssignment,
     RemoteHit,
+    keep_nothing,
 )
 from hit_manager.recruiters.mturk.money import fee
 
@@ -108,7 +110,7 @@ class FarSide(Recruiter):
         work = self._work[assignment_id]
         self._work[assignment_id] = replace(work, status=AssignmentStatus.APPROVED)
 
-    async def pay(self, bonus: Bonus) -> None:
+    async def pay(self, bonus: Bonus, keep: Keep = keep_nothing) -> None:
         self.calls["pay a bonus"] += 1
         assert bonus.key not in self.paid_cents, f"{bonus.key} was paid twice"
         self.paid_cents[bonus.key] = bonus.cents

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from aiohttp import hdrs, web
@@ -12,6 +13,7 @@ from redis.exceptions import RedisError
 
 from chatserver.config import ServerConfig
 from chatserver.doors import NotAdmitted, WrongAnswers
+from chatserver.hooks import Hook
 from chatserver.live.service import LiveService
 from chatserver.live.views import picture_file, study_out
 from chatserver.wire import ArrivalAnswer, ArrivalRequest, ErrorCode, Refused, WrongAnswersOut
@@ -24,10 +26,11 @@ SERVICE: Final = web.AppKey("service", LiveService)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 MAX_BODY: Final = 64 * 1024
+_NO_HOOKS: Final[Mapping[str, Hook]] = MappingProxyType({})
 
 
-def create_app(service: LiveService) -> web.Application:
-    """The application without the socket.io route, which `serve` attaches."""
+def create_app(service: LiveService, hooks: Mapping[str, Hook] = _NO_HOOKS) -> web.Application:
+    """The application without the socket.io route, which `serve` attaches; `hooks` by name."""
     app = web.Application(middlewares=[_errors], client_max_size=MAX_BODY)
     app[SERVICE] = service
     app.on_response_prepare.append(_headers(service.config))
@@ -39,6 +42,8 @@ def create_app(service: LiveService) -> web.Application:
     app.router.add_get("/healthz", _healthz)
     app.router.add_get("/readyz", _readyz)
     app.router.add_get("/favicon.ico", _no_icon)
+    for name, hook in hooks.items():
+        app.router.add_post(f"/hooks/{name}", _hook(hook))
     app.router.add_static("/static/", service.config.static, follow_symlinks=False)
     return app
 
@@ -173,6 +178,15 @@ async def _readyz(request: web.Request) -> web.StreamResponse:
         {"ready": ready, "database": health.database_ok, "redis": health.redis_ok},
         status=200 if ready else 503,
     )
+
+
+def _hook(hook: Hook) -> Handler:
+    async def take(request: web.Request) -> web.StreamResponse:
+        if not hook(request.headers, await request.read()):
+            return _refuse(403, ErrorCode.BAD_REQUEST, "This is not signed as it must be.")
+        return web.Response(status=204)
+
+    return take
 
 
 async def _no_icon(_request: web.Request) -> web.StreamResponse:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -16,6 +16,7 @@ from chatserver.app import create_app
 from chatserver.config import Failpoints, ServerConfig
 from chatserver.doors import Door
 from chatserver.engine import Engine
+from chatserver.hooks import Hook
 from chatserver.live.service import LiveService
 from chatserver.sockets import Sockets
 from dialogs.record.store import Record
@@ -54,10 +55,12 @@ async def serve(
     redis_url: str,
     failpoints: Failpoints | None = None,
     door_for: Callable[[Record], Door | None] | None = None,
+    hooks: Mapping[str, Hook] | None = None,
 ) -> AsyncIterator[Server]:
     """Run one server process while the context is open.
 
     `door_for(record)` makes the door of the study's recruiter; without it, a plain link's.
+    `hooks`, by name, take what is posted to `/hooks/`.
     On leaving: no new connections, pending decisions are committed, pages are told to
     reconnect elsewhere, everything is closed within seconds.
 
@@ -76,7 +79,7 @@ async def serve(
     engine = Engine(config.public_url or None)
     service = LiveService(config, record, redis, listener, wire=engine, door=door)
     Sockets(engine, service)
-    app = create_app(service)
+    app = create_app(service, hooks or {})
     engine.attach(app)
     runner = web.AppRunner(app, shutdown_timeout=2.0, handle_signals=False, access_log=None)
     try:

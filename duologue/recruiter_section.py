@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
 from duologue.sections import Amount, Line, Seconds, Section
 from hit_manager.config import MAX_SEATS, Approval
+from hit_manager.recruiters.prolific.config import MOST_PLACES, REJECTION_CATEGORIES
 
 DAY_S = 86_400.0
 
@@ -38,6 +41,41 @@ def _hours(text: str) -> str:
     return text
 
 
+def _filter(wanted: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The shape of one filter, by https://docs.prolific.com/api-reference/filters; which of them
+    there are, Prolific says when the study is published."""
+    match wanted:
+        case {"filter_id": "and" | "or", "selected_filters": [_, *_] as inner, **more} if not more:
+            for each in inner:
+                if not isinstance(each, dict):
+                    raise ValueError("must have tables in selected_filters")
+                _filter(each)
+        case {"filter_id": "and" | "or"}:
+            raise ValueError('must be filter_id = "and" or "or" with selected_filters')
+        case {"filter_id": str(), "selected_values": [_, *_] as values, **more}:
+            weights = more.pop("weightings", {})
+            if more or not all(isinstance(value, str) for value in values):
+                raise ValueError("must have selected_values in quotes, and nothing else")
+            if not isinstance(weights, dict):
+                raise ValueError("must have a table of weightings")
+        case {"filter_id": str(), "selected_range": {**ends}, **more} if not more:
+            numbers = [end for end in ends.values() if isinstance(end, int | float)]
+            if not ends or not ends.keys() <= {"lower", "upper"} or len(numbers) < len(ends):
+                raise ValueError("must have lower, upper or both as numbers in selected_range")
+            lower: Any = ends.get("lower", -math.inf)
+            if lower > ends.get("upper", math.inf):
+                raise ValueError("must have a lower end that is not above the upper one")
+        case _:
+            raise ValueError("must have a filter_id, and selected_values or selected_range")
+    return wanted
+
+
+def _category(text: str) -> str:
+    if text not in REJECTION_CATEGORIES:
+        raise ValueError(f"must be one of {', '.join(sorted(REJECTION_CATEGORIES))}")
+    return text
+
+
 class ProlificSection(Section):
     """Only for kind = "prolific"."""
 
@@ -48,8 +86,29 @@ class ProlificSection(Section):
     service_fee_percent: Annotated[float, Field(ge=0, le=100)] = 42.8
     """What Prolific adds to every payment, in per cent. Set what your workspace pays: the budget
     is held with it."""
+    vat_percent: Annotated[float, Field(ge=0, le=100)] = 0.0
+    """Tax on that, in per cent of it, where the workspace is charged any."""
+    devices: Annotated[tuple[Literal["desktop", "tablet", "mobile"], ...], Field(min_length=1)] = (
+        "desktop",
+        "tablet",
+        "mobile",
+    )
+    """The devices that participants may use."""
+    filters: tuple[Annotated[dict[str, Any], AfterValidator(_filter)], ...] = ()
+    """Who may take part: a list of Prolific's filters, each a table with filter_id and
+    selected_values, or selected_range with lower and upper; none means all."""
+    inside_at_once: Annotated[int, Field(ge=2, le=10_000)] | None = None
+    """How many participants may be inside a study at once. Others wait on Prolific's side, until
+    somebody has handed in."""
     screen_out: Amount | None = None
-    """What a person is paid who waited in vain, in workspaces that have screen-outs."""
+    """The fixed payment of a screen-out, in workspaces that have them: those who waited in vain
+    get it instead of being asked to return, and what they are owed beyond it as a bonus."""
+    screen_out_slots: Annotated[int, Field(ge=1, le=10_000)] = 100
+    """How many screen-outs one study has."""
+    rejection_category: Annotated[str, AfterValidator(_category)] = "OTHER"
+    """Why work is refused, if it is: one of Prolific's categories."""
+    block_group: Line = "Duologue: not invited"
+    """The name of the participant group of those who see no study of yours."""
 
 
 class RecruiterSection(Section):
@@ -75,8 +134,10 @@ class RecruiterSection(Section):
     """Seconds for which a HIT can be found."""
     auto_approval_s: Annotated[float, Field(ge=0, le=2_592_000)] = 7 * DAY_S
     """Seconds after which work that nobody has reviewed is approved over there."""
-    seats: Annotated[int, Field(ge=1, le=MAX_SEATS)] = 1
-    """How many people one HIT is for. Ten or more would cost twice the commission."""
+    seats: Annotated[int, Field(ge=1, le=MOST_PLACES)] | None = None
+    """How many people one HIT is for, at most. On mturk without it 1, and no more than 9, as ten
+    or more would cost twice the commission. On prolific, where a HIT is a study that grows,
+    without it as many as are wanted."""
     over_recruit: Annotated[float, Field(ge=1, le=5)] = 1.0
     """Times the people needed are invited, since some never come."""
     max_open: Annotated[int, Field(ge=1, le=10_000)] = 200
@@ -108,7 +169,13 @@ class RecruiterSection(Section):
     def _complete(self) -> Self:
         if self.kind == "prolific" and self.prolific.workspace is None:
             raise ValueError(".prolific.workspace is missing; it is the id of your workspace")
+        if self.kind == "mturk" and (self.seats or 1) > MAX_SEATS:
+            raise ValueError(f".seats must be {MAX_SEATS} or less for mturk")
         return self
+
+    def most_seats(self) -> int:
+        """How many seats one HIT has, at most."""
+        return self.seats or (MOST_PLACES if self.kind == "prolific" else 1)
 
     def open_hours(self) -> tuple[int, int] | None:
         """The hours as numbers: from the first, before the second."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+import time
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 
 from chatserver.doors import Door, NotAdmitted, Visitor
+from chatserver.hooks import Hook
 from chatserver.wire import ErrorCode, Submit
 from dialogs.record.hits import hit_by_remote_id, hit_by_token
 from dialogs.record.queries import ArrivalRow, ReleaseRow
@@ -21,6 +24,8 @@ from hit_manager.recruiters.mturk.config import MturkConfig, Wanted
 from hit_manager.recruiters.mturk.recruiter import Mturk
 from hit_manager.recruiters.prolific.config import Codes, ProlificConfig
 from hit_manager.recruiters.prolific.recruiter import Prolific
+
+log = logging.getLogger("duologue.hooks")
 
 HIT = "hit"
 """The parameter of a link that carries the token of its HIT."""
@@ -49,7 +54,7 @@ def hit_config(study: StudyFile, url: str) -> HitConfig:
         lifetime_s=section.lifetime_s,
         assignment_duration_s=section.assignment_duration_s,
         auto_approval_s=section.auto_approval_s,
-        seats=section.seats,
+        seats=section.most_seats(),
         over_recruit=section.over_recruit,
         max_open=section.max_open,
         max_in_lobby=section.max_in_lobby,
@@ -88,7 +93,7 @@ def _mturk(study: StudyFile, settings: Settings) -> MturkConfig:
             masters=section.masters,
             adult=section.adult_content,
         ),
-        seats_per_hit=section.seats,
+        seats_per_hit=section.most_seats(),
         submit_to=section.submit_to,
     )
 
@@ -105,8 +110,16 @@ def _prolific(study: StudyFile, settings: Settings) -> ProlificConfig:
         project_id=section.project,
         estimated_minutes=study.study.minutes,
         dialogs_per_worker=study.study.dialogs_per_worker,
-        service_fee_percent=Decimal(str(section.service_fee_percent)),
+        filters=section.filters,
+        devices=section.devices,
+        inside_at_once=section.inside_at_once,
+        block_group=section.block_group,
         screen_out_cents=to_cents(screen_out, study.pay.currency) if screen_out else None,
+        screen_out_slots=section.screen_out_slots,
+        rejection_category=section.rejection_category,
+        service_fee_percent=Decimal(str(section.service_fee_percent)),
+        vat_percent=Decimal(str(section.vat_percent)),
+        hook_secret=settings.prolific_hook_secret,
     )
 
 
@@ -177,6 +190,29 @@ class CrowdDoor(Door):
 def door_for(recruiter: Recruiter, study_id: str, record: Record) -> Door | None:
     """The recruiter's door, or None for a plain link's."""
     return None if isinstance(recruiter, Link) else CrowdDoor(recruiter, record, study_id)
+
+
+def hooks_for(
+    recruiter: Recruiter, look: Callable[[], None], now: Callable[[], float] = time.time
+) -> Mapping[str, Hook]:
+    """What the recruiter's platform may tell by itself: that it is worth to `look` there now.
+
+    Nothing that stands in it is believed, and nobody is paid by it.
+    """
+    if not isinstance(recruiter, Prolific) or not recruiter.config.hook_secret:
+        return {}
+
+    def take(headers: Mapping[str, str], body: bytes) -> bool:
+        try:
+            where = recruiter.hook(headers, body, now())
+        except Refused as error:
+            log.info("refused: %s", error)
+            return False
+        if where is not None:
+            look()
+        return True
+
+    return {recruiter.name: take}
 
 
 def sites_of(recruiter: Recruiter) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from dialogs.record.store import Record
 from duologue.embedded import EmbeddedRedis
 from duologue.preparation import PICTURES, Progress, put_items, put_study
 from duologue.problems import BadInput
-from duologue.recruiting import door_for, hit_config, recruiter_for, sites_of
+from duologue.recruiting import door_for, hit_config, hooks_for, recruiter_for, sites_of
 from duologue.settings import Settings
 from duologue.study import StudyFile
 from hit_manager.manager import HitManager
@@ -210,27 +210,29 @@ async def running(
     frames = (*chosen.frame_ancestors, *sites_of(recruiter))
     chosen = replace(chosen, frame_ancestors=tuple(dict.fromkeys(frames)))
     door = partial(door_for, recruiter, site.study.study.id)
-    async with (
-        serve(chosen, site.settings.database_url, redis_url, failpoints, door) as server,
-        _recruiting(site, recruiter, server, hits=hits, every_s=hits_every_s),
-    ):
-        yield server
+    able = recruiter.capabilities.posts or recruiter.capabilities.pays
+    soon = asyncio.Event()
+    hooks = hooks_for(recruiter, soon.set) if hits and able else {}
+    async with serve(
+        chosen, site.settings.database_url, redis_url, failpoints, door, hooks
+    ) as server:
+        if not (hits and able):
+            yield server
+            return
+        async with _recruiting(site, recruiter, server, soon, every_s=hits_every_s):
+            yield server
 
 
 @asynccontextmanager
 async def _recruiting(
-    site: Site, recruiter: Recruiter, server: Server, *, hits: bool, every_s: float | None
+    site: Site, recruiter: Recruiter, server: Server, soon: asyncio.Event, *, every_s: float | None
 ) -> AsyncIterator[None]:
-    """The hit manager beside a server, unless there is nothing for it to do."""
-    able = recruiter.capabilities.posts or recruiter.capabilities.pays
-    if not (hits and able):
-        yield
-        return
+    """The hit manager beside a server."""
     config = hit_config(site.study, server.url)
     config = replace(config, interval_s=every_s or config.interval_s)
     manager = HitManager(server.service.record, recruiter, config)
     stop = asyncio.Event()
-    work = asyncio.ensure_future(manager.run(stop))
+    work = asyncio.ensure_future(manager.run(stop, soon))
     try:
         yield
     finally:

@@ -138,6 +138,9 @@ class Settings(BaseModel):
     """The secret key that belongs to it."""
     prolific_token: str | None = Field(default=None, repr=False)
     """The API token for Prolific."""
+    prolific_hook_secret: str | None = Field(default=None, repr=False)
+    """The secret of the workspace over there, by which hooks are known to be Prolific's. Without
+    it, none is taken, and everything is asked after."""
 
 
 def check_settings(environment: Mapping[str, str], folder: Path) -> Settings:

@@ -182,6 +182,8 @@ def _recruiting(study: StudyFile, pay: Pay) -> Iterator[tuple[bool, str]]:
     recruiter = study.recruiter
     if recruiter.kind == "mturk" and pay.currency != "USD":
         yield True, 'pay.currency must be "USD" for recruiter.kind = "mturk"'
+    if recruiter.kind == "prolific" and recruiter.prolific.screen_out is not None:
+        yield from _screen_out(study, recruiter.prolific.screen_out, pay)
     if recruiter.kind == "link":
         return
     least = least_owed(pay) if recruiter.kind == "mturk" else pay.complete
@@ -202,6 +204,19 @@ def _recruiting(study: StudyFile, pay: Pay) -> Iterator[tuple[bool, str]]:
     yield reward < 1, "recruiter.reward must be more than nothing"
     most = to_text(least, pay.currency)
     yield reward > least, f"recruiter.reward must not be more than {most}, the least that is owed"
+
+
+def _screen_out(study: StudyFile, amount: str, pay: Pay) -> Iterator[tuple[bool, str]]:
+    """Prolific's fixed payment of a screen-out is less than the reward."""
+    key = "recruiter.prolific.screen_out"
+    try:
+        cents = to_cents(amount, pay.currency)
+        given = study.recruiter.reward
+        reward = to_cents(given, pay.currency) if given is not None else pay.complete
+    except ValueError as problem:
+        yield True, f"{key} {problem} (it is {amount!r})"
+        return
+    yield not 0 < cents < reward, f"{key} must be more than nothing and less than the reward"
 
 
 def least_owed(pay: Pay) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -95,12 +95,10 @@ def _target(config: HitConfig, supply: Supply) -> int:
 
 
 def seats_of(hit: HitRow) -> int:
-    """How many people can still take this HIT."""
+    """How many people can still take this HIT, with the seats that it is about to get."""
     match hit.state:
-        case HitState.WANTED:
-            return hit.seats
-        case HitState.OPEN:
-            return hit.free
+        case HitState.WANTED | HitState.OPEN:
+            return hit.free + hit.to_grow
         case _:
             return 0
 
@@ -135,15 +133,80 @@ def split(seats: int, each: int) -> list[int]:
     return [each] * whole + ([rest] if rest else [])
 
 
-def shares(seats: int, each: int, relaunches: Sequence[str]) -> Iterator[tuple[int, str | None]]:
-    """`seats` as the seats of single HITs, `each` at most, with the relaunch that each is for.
+# --- Which HITs --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A HIT of `total` seats in all: a new one, or `hit` with more than it had.
+
+    `relaunches` are those that some of the added seats are for: the dialog, how many seats, and
+    the number of the last of them in their HIT.
+    """
+
+    total: int
+    hit: HitRow | None = None
+    relaunches: tuple[tuple[str, int, int], ...] = ()
+
+
+def apart(seats: int, each: int, relaunches: Sequence[str]) -> Iterator[Share]:
+    """`seats` as new HITs, `each` at most.
 
     The oldest relaunches come first, two seats each, in HITs of their own: so every relaunch is
     posted once, however large HITs are.
     """
     for relaunch in relaunches:
         for part in split(min(seats, SEATS_PER_DIALOG), each):
-            yield part, relaunch
+            yield Share(part, None, ((relaunch, part, part),))
             seats -= part
     for part in split(seats, each):
-        yield part, None
+        yield Share(part)
+
+
+def together(
+    seats: int, most: int, relaunches: Sequence[str], hits: Iterable[HitRow]
+) -> list[Share]:
+    """`seats` in as few HITs as can be, where HITs grow: first those of `hits` that have room
+    below `most` seats, open ones before closed ones that are opened again, and new ones for what
+    is left.
+
+    The oldest relaunches come first, two seats each. A closed HIT whose free seats, which all
+    open with it, are more than are wanted stays closed.
+    """
+    given: list[tuple[HitRow | None, int, list[int]]] = []
+    for hit in sorted((h for h in hits if _can_grow(h)), key=_open_first):
+        had = max(hit.seats, hit.seats_there)
+        open_again = hit.free if hit.state is HitState.CLOSED else 0
+        added = min(seats - open_again, max(most - had, 0))
+        if added < 0 or not open_again + added:
+            continue
+        numbers = [had] * open_again + [had + n + 1 for n in range(added)]
+        given.append((hit, had + added, numbers))
+        seats -= len(numbers)
+    given += [(None, part, list(range(1, part + 1))) for part in split(seats, most)]
+    # Seat by seat: which share it is of, and its number there.
+    every = [(n, number) for n, (_, _, numbers) in enumerate(given) for number in numbers]
+    named: list[list[tuple[str, int, int]]] = [[] for _ in given]
+    for k, relaunch in enumerate(relaunches):
+        mine = every[k * SEATS_PER_DIALOG : (k + 1) * SEATS_PER_DIALOG]
+        for n in dict.fromkeys(n for n, _ in mine):
+            numbers = [number for m, number in mine if m == n]
+            named[n].append((relaunch, len(numbers), max(numbers)))
+    return [
+        Share(total, hit, tuple(own)) for (hit, total, _), own in zip(given, named, strict=True)
+    ]
+
+
+def _can_grow(hit: HitRow) -> bool:
+    match hit.state:
+        case HitState.WANTED | HitState.OPEN:
+            return True
+        case HitState.CLOSED:
+            # One that was refused seats, or closed before it got them, is not asked again.
+            return hit.remote_id is not None and hit.problem is None and not hit.to_grow
+        case _:
+            return False
+
+
+def _open_first(hit: HitRow) -> tuple[bool, float, str]:
+    return hit.state is HitState.CLOSED, hit.created_at, hit.id

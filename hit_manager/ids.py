@@ -33,6 +33,11 @@ def posting_key(record: str, hit: HitRow) -> str:
     return f"{_PREFIX}:{record}:{hit.id}"
 
 
+def growth_key(record: str, hit: HitRow) -> str:
+    """Names the growth of our HIT to its seats at the recruiter."""
+    return f"{posting_key(record, hit)}:{hit.seats}"
+
+
 def hit_of_key(record: str, key: str | None) -> str | None:
     """Our HIT's id of a key that this record made, else None."""
     start = f"{_PREFIX}:{record}:"

@@ -58,7 +58,9 @@ def is_by_hand(payment: PaymentRow) -> bool:
     return payment.reason not in set(LedgerReason)
 
 
-def steps_for(payment: PaymentRow, recruiter: Recruiter) -> tuple[Step, ...]:
+def steps_for(
+    payment: PaymentRow, recruiter: Recruiter, made: Mapping[str, StepRow]
+) -> tuple[Step, ...]:
     """The calls that make this payment. The reward of the work belongs to what the release owes;
     whatever the team gives beside that is a bonus.
 
@@ -66,7 +68,10 @@ def steps_for(payment: PaymentRow, recruiter: Recruiter) -> tuple[Step, ...]:
         Refused, Unsupported: it cannot be paid through this recruiter.
     """
     if not is_by_hand(payment):
-        return recruiter.steps(payment.cents, payment.reward)
+        # Who has given the work back by themselves cannot be screened out any more.
+        here = payment.status is not AssignmentStatus.RETURNED or Step.SCREEN_OUT in made
+        waited = payment.reason == LedgerReason.WAITING and here
+        return recruiter.steps(payment.cents, payment.reward, waited=waited)
     return (Step.BONUS,)
 
 
@@ -84,7 +89,7 @@ def next_for(payment: PaymentRow, recruiter: Recruiter, made: Mapping[str, StepR
     if payment.seen_hit != payment.hit_id:
         return Hold("over there, this work belongs to another HIT")
     try:
-        planned = steps_for(payment, recruiter)
+        planned = steps_for(payment, recruiter, made)
     except (Refused, Unsupported) as error:
         return Fail(str(error))
     for step in planned:

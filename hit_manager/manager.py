@@ -28,6 +28,9 @@ WORK = "hits"
 LEASE_S = 60.0
 """How long a process that vanished keeps others waiting, in seconds."""
 
+SHORTEST_S = 2.0
+"""Between two rounds, at least, in seconds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Round:
@@ -176,16 +179,18 @@ class HitManager:
         left = self._config.budget - await self.outbox.committed()
         return max(left, 0) // price_of_a_person(self._config, self._recruiter)
 
-    async def run(self, stop: asyncio.Event) -> None:
-        """Round after round until `stop`; what fails is tried again in the next.
+    async def run(self, stop: asyncio.Event, soon: asyncio.Event | None = None) -> None:
+        """Round after round until `stop`; what fails is tried again in the next. Whoever sets
+        `soon` need not wait for the next as long as usual.
 
         After `stop` no further payment is begun. May be cancelled: what was sent then may still
         arrive, so others wait until the lease has run out.
         """
         self._stopping = stop.is_set
-        opened = False
+        opened, soon = False, soon or asyncio.Event()
         try:
             while not stop.is_set():
+                soon.clear()
                 try:
                     if not opened:
                         await self.open()
@@ -196,9 +201,10 @@ class HitManager:
                 except Exception:
                     # An answer nobody thought of must not end recruiting and paying for good.
                     log.exception("a round of recruiting failed; the next one tries again")
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(self._config.interval_s):
-                        await stop.wait()
+                # However often somebody says soon, no more is asked of the recruiter than this.
+                shortest_s = min(SHORTEST_S, self._config.interval_s)
+                if not await _set_within(shortest_s, stop):
+                    await _set_within(self._config.interval_s - shortest_s, stop, soon)
             await self._say_what_stands()
             await self.close()
         except asyncio.CancelledError:
@@ -228,12 +234,25 @@ class HitManager:
         _tell(done)
 
 
+async def _set_within(seconds: float, *events: asyncio.Event) -> bool:
+    """Whether one of the events is set within this time; returns when it is, or at its end."""
+    waiting = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        done, _ = await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        return bool(done)
+    finally:
+        for each in waiting:
+            each.cancel()
+
+
 def _tell(done: Round) -> None:
     report, paid = done.report, done.paid
-    if report.posted or report.expired or report.strays:
+    if report.posted or report.grown or report.expired or report.strays:
         log.info(
-            "HITs: %d posted, %d expired, %d strays; %d people wanted, %d on their way",
+            "HITs: %d posted, %d given more seats, %d expired, %d strays; "
+            "%d people wanted, %d on their way",
             report.posted,
+            report.grown,
             report.expired,
             report.strays,
             report.wanted,

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
+
+import orjson
 
 from dialogs.record import payments as rows
 from dialogs.record.errors import Conflict
@@ -26,13 +28,14 @@ from dialogs.record.payments import PaymentRow, StepRow
 from dialogs.record.spending import amounts
 from dialogs.record.store import Record
 from dialogs.record.unowed import unowed
-from dialogs.rules import AssignmentStatus, LedgerState
+from dialogs.rules import AssignmentStatus, LedgerReason, LedgerState
 from hit_manager import ledger
 from hit_manager.config import Approval, HitConfig
 from hit_manager.ids import bonus_key
 from hit_manager.ledger import Call, Fail, Hold, Settled, Wait
 from hit_manager.recruiters.base import (
     Bonus,
+    Known,
     NoFunds,
     NotThere,
     NotYet,
@@ -53,6 +56,16 @@ AT_ONCE: Final = 200
 """Payments of one round, at most: HITs must not wait for longer to be looked after."""
 
 REASON: Final = "Thank you for your work in our dialog study."
+
+RETURN_AFTER_WAITING: Final = (
+    "Thank you for waiting. Nobody was there to talk with, so please return this submission. "
+    "Your waiting time is paid as a bonus, and returning it is no rejection."
+)
+RETURN_UNFINISHED: Final = (
+    "The dialog was not completed, so please return this submission. What is owed to you for "
+    "your part is paid as a bonus, and returning it is no rejection."
+)
+"""Shown to those who are asked to give work back that was not done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +255,10 @@ class Outbox:
 
     async def _call(self, payment: PaymentRow, call: Call, made: dict[str, StepRow]) -> None:
         step, key = call.step, bonus_key(payment)
+        earlier: int | None = None
         if not call.again:
+            if step is Step.BONUS:
+                earlier = await self._earlier(payment, self._beside(payment, made))
             begins = rows.step_begins(payment, step.value, key, self._now())
             await self._record.writer.commit(begins)
         if not self._still():
@@ -253,22 +269,33 @@ class Outbox:
                 await self._recruiter.approve(payment.assignment_id)
                 await self._remember_approved(payment)
             case Step.RETURN:
-                await self._recruiter.request_return(payment.assignment_id, REASON)
+                waited = payment.reason == LedgerReason.WAITING
+                why = RETURN_AFTER_WAITING if waited else RETURN_UNFINISHED
+                await self._recruiter.request_return(payment.assignment_id, why)
+            case Step.SCREEN_OUT:
+                await self._recruiter.screen_out(payment.assignment_id)
             case Step.BONUS:
-                await self._bonus(payment, key, again=call.again)
+                await self._bonus(payment, key, made, earlier)
         await self._record.writer.commit(rows.step_done(payment, step.value, self._now()))
 
-    async def _bonus(self, payment: PaymentRow, key: str, *, again: bool) -> None:
+    async def _bonus(
+        self, payment: PaymentRow, key: str, made: Mapping[str, StepRow], earlier: int | None
+    ) -> None:
+        """Pay what the other calls do not; a row of an earlier try is among those `made`.
+        `earlier` is what `_earlier` said before this one was begun."""
+        begun = made.get(Step.BONUS)
+        kept = begun.detail if begun is not None else None
         bonus = Bonus(
             key=key,
             assignment_id=payment.assignment_id,
             hit_id=payment.remote_hit or "",
             worker_id=payment.worker,
-            cents=self._beside_reward(payment),
+            cents=self._beside(payment, made),
             currency=payment.currency,
             reason=payment.note or REASON,
+            known=orjson.loads(kept) if kept else {},
         )
-        if again:
+        if begun is not None:
             was = await self._recruiter.paid(bonus)
             if was:
                 return
@@ -277,11 +304,39 @@ class Outbox:
                     "it may have been paid, and nobody can tell: look over there; if it was, say "
                     "`duologue hits pay --mark-paid`, if not, give it as a bonus"
                 )
-        await self._recruiter.pay(bonus)
 
-    def _beside_reward(self, payment: PaymentRow) -> int:
-        planned = ledger.steps_for(payment, self._recruiter)
-        return payment.cents - (payment.reward if Step.APPROVE in planned else 0)
+        async def keep(known: Known) -> None:
+            detail = orjson.dumps(known).decode()
+            await self._record.writer.commit(rows.step_known(payment, Step.BONUS.value, detail))
+
+        if earlier is None:
+            earlier = await self._earlier(payment, bonus.cents)
+        await self._recruiter.pay(replace(bonus, earlier=earlier), keep)
+
+    async def _earlier(self, payment: PaymentRow, cents: int) -> int:
+        """How many bonuses of the same amount were paid for the same work.
+
+        Raises:
+            NotYet: one may be on its way, and nobody could tell it from this one.
+        """
+        if self._recruiter.capabilities.repeat_safe:
+            return 0
+        earlier = 0
+        for other in await self._record.read(rows.payments_of, [payment.arrival_id]):
+            if other.reason == payment.reason:
+                continue
+            made = {s.step: s for s in await self._steps(other)}
+            bonus = made.get(Step.BONUS)
+            if bonus is None or self._beside(other, made) != cents:
+                continue
+            if bonus.done_at is None and other.state is LedgerState.SENDING:
+                raise NotYet("another bonus of this amount may be on its way")
+            earlier += bonus.done_at is not None
+        return earlier
+
+    def _beside(self, payment: PaymentRow, made: Mapping[str, StepRow]) -> int:
+        planned = ledger.steps_for(payment, self._recruiter, made)
+        return payment.cents - sum(self._recruiter.pays(step, payment.reward) for step in planned)
 
     async def _stop(
         self, payment: PaymentRow, state: LedgerState, problem: str

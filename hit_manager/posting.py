@@ -9,20 +9,24 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final, TypeVar
 
 from dialogs.record import queries
 from dialogs.record.errors import Conflict
-from dialogs.record.hits import HitRow, NewHit, hit_becomes, posted, wanted_hits
+from dialogs.record.hits import HitRow, grown, hit_becomes, posted
 from dialogs.record.store import Record
+from dialogs.record.wanted import MoreSeats, NewHit, RelaunchSeats, wanted_hits
 from dialogs.record.writer import Change, Decision
 from dialogs.rules import HitState
 from hit_manager.config import HitConfig
-from hit_manager.demand import shares
-from hit_manager.ids import new_hit_id, new_token, posting_key, record_key
+from hit_manager.demand import Share, apart, together
+from hit_manager.ids import growth_key, new_hit_id, new_token, posting_key, record_key
 from hit_manager.recruiters.base import (
+    HitStatus,
     NoFunds,
     NotThere,
+    NotYet,
     Posting,
     Recruiter,
     RecruiterError,
@@ -69,6 +73,7 @@ class Posters:
         self._guard = guard
         self._refused = False
         self._record_key = ""
+        self._terms = recruiter.terms(self._posting_at(config.url))
         self.problems: dict[str, None] = {}
 
     def told(self) -> tuple[str, ...]:
@@ -84,28 +89,52 @@ class Posters:
             self._record_key = record_key(study.id, study.created_at)
         return self._record_key
 
-    async def want(self, seats: int, relaunches: Sequence[str]) -> list[str]:
-        """Decide on HITs with `seats` seats in all; returns their ids.
+    async def want(
+        self, seats: int, relaunches: Sequence[str], hits: Iterable[HitRow] = ()
+    ) -> None:
+        """Decide on `seats` seats in all: in new HITs, or, where HITs grow, in those of `hits`
+        that can have more.
 
         The oldest relaunches that no HIT is there for come first, two seats each.
 
         Raises:
-            Conflict: the guard does not hold any more; nothing was decided.
+            Conflict: the guard does not hold any more, or a HIT has changed; nothing was decided.
         """
         config = self._config
-        new = [
-            NewHit(new_hit_id(), new_token(), each, config.reward, config.currency, relaunch)
-            for each, relaunch in shares(seats, config.seats, relaunches)
-        ]
-        for part in parts(new):
-            decision = wanted_hits(
-                config.study_id, self._recruiter.name, part, self._now(), self._guard()
-            )
-            await self._record.writer.commit(decision)
-        return [hit.id for hit in new]
+        most = min(config.seats, self._recruiter.capabilities.most_seats)
+        if self._recruiter.capabilities.grows:
+            alike = (hit for hit in hits if not self.is_outdated(hit))
+            shares = together(seats, most, relaunches, alike)
+        else:
+            shares = list(apart(seats, most, relaunches))
+        for part in parts(shares):
+            await self._record.writer.commit(self._wanted(part))
+
+    def _wanted(self, shares: Iterable[Share]) -> Decision:
+        config, new, more, relaunched = self._config, [], [], []
+        for share in shares:
+            if share.hit is None:
+                hit_id = new_hit_id()
+                price = (config.reward, config.currency)
+                new.append(NewHit(hit_id, new_token(), share.total, *price, self._terms))
+            else:
+                hit_id = share.hit.id
+                more.append(MoreSeats(share.hit, share.total))
+            relaunched += [
+                RelaunchSeats(dialog, hit_id, seats, upto)
+                for dialog, seats, upto in share.relaunches
+            ]
+        name, now = self._recruiter.name, self._now()
+        return wanted_hits(config.study_id, name, new, now, self._guard(), more, relaunched)
+
+    def is_outdated(self, hit: HitRow) -> bool:
+        """Whether it was decided on when the study paid or was something else."""
+        now = (self._config.reward, self._config.currency, self._terms)
+        return (hit.reward, hit.currency, hit.terms) != now
 
     async def post(self, hits: Iterable[HitRow]) -> tuple[int, bool]:
-        """Post HITs that are wanted: how many are up, and whether all went well.
+        """Post HITs that are wanted, and give more seats to those that were posted and are to
+        have them: how many are as wanted, and whether all went well.
 
         After the first that is refused or not answered no more are tried: what holds for one
         mostly holds for all, and each refused one needs a person.
@@ -118,16 +147,13 @@ class Posters:
         if self._refused:
             return False
         try:
-            remote = await self._recruiter.post(self._posting(hit, await self.record_key()))
+            if hit.remote_id is None:
+                remote = await self._recruiter.post(self._posting(hit, await self.record_key()))
+            else:
+                remote = await self._grow(hit, hit.remote_id)
         except RecruiterError as error:
             self._refused = True
-            self.problems[f"a HIT could not be posted: {error}"] = None
-            if isinstance(error, Refused) and not isinstance(error, NoFunds):
-                log.error("HIT %s was refused: %s", hit.id, error)
-                decision = hit_becomes(hit.id, HitState.FAILED, str(error))
-                await self._record.writer.commit(decision)
-            else:
-                log.warning("HIT %s is posted later: %s", hit.id, error)
+            await self._not_posted(hit, error)
             return False
         try:
             await self._record.writer.commit(self._is_up(hit, remote))
@@ -135,21 +161,60 @@ class Posters:
             log.info("HIT %s was posted by somebody else meanwhile", hit.id)
         return True
 
+    async def _grow(self, hit: HitRow, remote_id: str) -> RemoteHit:
+        """Give a HIT the seats that it is to have, and open it if it was closed."""
+        if hit.to_grow:
+            key = growth_key(await self.record_key(), hit)
+            await self._recruiter.grow(remote_id, hit.seats, key)
+        if hit.state is HitState.WANTED:
+            await self._recruiter.extend(remote_id, self._now() + self._config.lifetime_s)
+        remote = await self._recruiter.hit(remote_id)
+        if remote.status is not HitStatus.OPEN:
+            raise Refused(f"it is {remote.status} all the same")
+        if remote.seats < hit.seats:
+            raise NotYet(f"it has {remote.seats} of {hit.seats} seats so far")
+        return remote
+
+    async def _not_posted(self, hit: HitRow, error: RecruiterError) -> None:
+        what = "posted" if hit.remote_id is None else "given more seats"
+        self.problems[f"a HIT could not be {what}: {error}"] = None
+        if not isinstance(error, Refused) or isinstance(error, NoFunds):
+            log.warning("HIT %s is not yet %s: %s", hit.id, what, error)
+            return
+        log.error("HIT %s was not %s: %s", hit.id, what, error)
+        if hit.remote_id is None:
+            await self._record.writer.commit(hit_becomes(hit.id, HitState.FAILED, str(error)))
+        elif await self.take_down(hit.remote_id):
+            # Nothing more is asked of it, and what it did not get goes into another.
+            await self._record.writer.commit(hit_becomes(hit.id, HitState.CLOSED, str(error)))
+
     def _is_up(self, hit: HitRow, remote: RemoteHit) -> Decision:
+        if hit.state is HitState.OPEN:
+            return grown(hit.id, remote.free, remote.seats)
         now = self._now()
-        return posted(hit.id, remote.id, remote.free, now, now + self._config.lifetime_s)
+        until = now + self._config.lifetime_s
+        return posted(hit.id, remote.id, remote.free, remote.seats, now, until)
 
     def _posting(self, hit: HitRow, record: str) -> Posting:
-        config = self._config
-        return Posting(
+        return replace(
+            self._posting_at(f"{self._config.url}/work?hit={hit.token}"),
             key=posting_key(record, hit),
-            url=f"{config.url}/work?hit={hit.token}",
-            title=config.title,
-            description=config.description,
-            keywords=config.keywords,
             reward=hit.reward,
             currency=hit.currency,
             seats=hit.seats,
+        )
+
+    def _posting_at(self, url: str) -> Posting:
+        config = self._config
+        return Posting(
+            key="",
+            url=url,
+            title=config.title,
+            description=config.description,
+            keywords=config.keywords,
+            reward=config.reward,
+            currency=config.currency,
+            seats=1,
             lifetime_s=config.lifetime_s,
             assignment_duration_s=config.assignment_duration_s,
             auto_approval_s=config.auto_approval_s,

@@ -67,6 +67,7 @@ class Report:
     wanted: int = 0
     have: int = 0
     posted: int = 0
+    grown: int = 0
     expired: int = 0
     strays: int = 0
     disposed: int = 0
@@ -132,13 +133,21 @@ class Reconciler:
             await self._drop_outdated()
             plan, report = await self._plan(looked_at)
             expired = await self._posters.expire(plan.expire)
-            posted, why = await self._post(plan)
+            posted, grown, why = await self._post(plan)
             disposed = await self._clear_away()
         except RecruiterError as error:
             log.warning("the recruiter %s: %s", self._recruiter.name, error)
             return Report(problems=(*self._posters.told(), str(error)))
         return Report(
-            report.wanted, report.have, posted, expired, strays, disposed, why, self._posters.told()
+            report.wanted,
+            report.have,
+            posted,
+            grown,
+            expired,
+            strays,
+            disposed,
+            why,
+            self._posters.told(),
         )
 
     async def take_all_down(self) -> Down:
@@ -152,25 +161,29 @@ class Reconciler:
         await self._adopt(remote)
         strays = await self._expire_strays(remote, await self._live_hits())
         live = [hit for hit in await self._live_hits() if hit.state is not HitState.CLOSED]
-        unseen = sum(hit.state is HitState.WANTED for hit in live)
+        unseen = sum(hit.remote_id is None for hit in live)
         expired = await self._posters.expire(live)
         return Down(expired - unseen, strays, unseen, self._posters.told())
 
-    async def _post(self, plan: Demand) -> tuple[int, str]:
-        """Post what is wanted; how many HITs are up, and what holds back more."""
+    async def _post(self, plan: Demand) -> tuple[int, int, str]:
+        """Post what is wanted; how many HITs are up, how many have got more seats, and what holds
+        back more."""
         if self._now() < self._pause_until:
-            return 0, "the recruiter refused a HIT; more are tried a little later"
+            return 0, 0, "the recruiter refused a HIT; more are tried a little later"
         if plan.seats:
             waiting = await self._record.read(unposted_relaunches, self._config.study_id)
-            await self._posters.want(plan.seats, waiting)
-        wanted = [hit for hit in await self._live_hits() if hit.state is HitState.WANTED]
-        posted, well = await self._posters.post(wanted)
+            await self._posters.want(plan.seats, waiting, await self._live_hits())
+        wanted = [hit for hit in await self._live_hits() if _is_wanted(hit)]
+        grown, well = await self._posters.post(hit for hit in wanted if hit.remote_id is not None)
+        posted = 0
+        if well:
+            posted, well = await self._posters.post(h for h in wanted if h.remote_id is None)
         if well:
             self._refusals = 0
         else:
             pause_s = min(FIRST_PAUSE_S * 2**self._refusals, LONGEST_PAUSE_S)
             self._refusals, self._pause_until = self._refusals + 1, self._now() + pause_s
-        return posted, plan.why
+        return posted, grown, plan.why
 
     async def _live_hits(self) -> list[HitRow]:
         return await self._record.read(rows.hits_in, self._config.study_id, LIVE)
@@ -193,7 +206,7 @@ class Reconciler:
                 continue
             now = self._now()
             until = now + self._config.lifetime_s
-            decision = rows.found(hit.id, there.id, there.free, now, until)
+            decision = rows.found(hit.id, there.id, there.free, there.seats, now, until)
             try:
                 await self._record.writer.commit(decision)
             except Conflict:
@@ -252,23 +265,31 @@ class Reconciler:
         thorough = self._rounds % THOROUGH == 0
         self._rounds += 1
         there = {hit.id: hit for hit in remote}
-        seen: dict[str, tuple[int, int]] = {}
+        seen: dict[str, tuple[int, int, int]] = {}
         changed: list[HitRow] = []
         over: list[HitRow] = []
         for hit in known:
-            if hit.remote_id is None or hit.state is HitState.WANTED:
+            if hit.remote_id is None:
                 continue
             now_is = there.get(hit.remote_id)
             if now_is is None and self._now() - (hit.posted_at or 0.0) < LATE_S:
                 continue  # Lists over there may be late.
-            counts = (now_is.free, now_is.pending) if now_is is not None else (0, 0)
-            if counts != (hit.free, hit.pending):
-                seen[hit.id] = counts
-            if counts != (hit.free, hit.pending) or thorough:
-                changed.append(hit)
             up = now_is is not None and now_is.status is HitStatus.OPEN
-            if not up and hit.state is HitState.OPEN:
+            had = (hit.free, hit.pending, hit.seats_there)
+            closes = not up and hit.state is HitState.OPEN
+            if closes:
                 over.append(hit)
+            if now_is is None:
+                counts = (0, 0, hit.seats_there)
+            else:
+                # What would open with it, of one that is closed.
+                free = now_is.free if up and hit.state is HitState.OPEN else now_is.room
+                counts = (free, now_is.pending, now_is.seats)
+            # Being closed takes the free seats out of the row.
+            if counts != had or closes:
+                seen[hit.id] = counts
+            if counts != had or thorough:
+                changed.append(hit)
         commit = self._record.writer.commit
         await asyncio.gather(*(commit(rows.hit_becomes(h.id, HitState.CLOSED)) for h in over))
         # In this order: a count that was taken in says that the assignments were, too.
@@ -314,10 +335,10 @@ class Reconciler:
                 await self._record.writer.commit(stopped(payment, LedgerState.HELD, _LOST))
 
     async def _drop_outdated(self) -> None:
-        """Forget HITs that were decided on and not posted when the study paid something else."""
-        now = (self._config.reward, self._config.currency)
-        wanted = await self._record.read(rows.hits_in, self._config.study_id, (HitState.WANTED,))
-        await self._posters.expire(h for h in wanted if (h.reward, h.currency) != now)
+        """Forget HITs that were decided on and not posted when the study paid or was
+        something else."""
+        wanted = [hit for hit in await self._live_hits() if _is_wanted(hit)]
+        await self._posters.expire(hit for hit in wanted if self._posters.is_outdated(hit))
 
     # --- Planning --------------------------------------------------------------------------
 
@@ -348,3 +369,8 @@ class Reconciler:
         unfinished |= await self._record.read(hits_with_unpaid, study_id)
         done = [hit for hit in closed if not hit.pending and hit.id not in unfinished]
         return await self._posters.dispose(done)
+
+
+def _is_wanted(hit: HitRow) -> bool:
+    """Whether the recruiter has yet to be asked for it, or for more of its seats."""
+    return hit.state is HitState.WANTED or (hit.state is HitState.OPEN and hit.to_grow > 0)

@@ -23,6 +23,7 @@ from dialogs.record.tables import (
     hits,
     items,
     ledger,
+    relaunch_seats,
     relaunches,
     releases,
     seats,
@@ -252,6 +253,13 @@ class Recruiting:
     async def hits(self, *states: HitState) -> list[HitRow]:
         return await self.record.read(hits_in, STUDY, states or tuple(HitState))
 
+    def again(self, *dialogs: str) -> list[tuple[str, str, int]]:
+        """What was posted for relaunches, of these dialogs or of all: (dialog, our HIT, seats)."""
+        query = select(relaunch_seats).order_by(relaunch_seats.c.dialog_id)
+        with self.record.engine.connect() as connection:
+            found = [(r.dialog_id, r.hit_id, r.seats) for r in connection.execute(query)]
+        return [each for each in found if not dialogs or each[0] in dialogs]
+
     async def open_there(self) -> list[str]:
         """The ids of the HITs that somebody could take over there."""
         return sorted(await self.stage.open_hits())
@@ -315,7 +323,7 @@ class Recruiting:
 
         def forget(connection: Connection) -> None:
             before = {"state": HitState.WANTED.value, "remote_id": None, "posted_at": None}
-            connection.execute(update(hits).values(**before, free=0, pending=0))
+            connection.execute(update(hits).values(**before, free=0, pending=0, seats_there=0))
 
         self.write(forget)
 

@@ -27,8 +27,10 @@ from dialogs.rules import (
 
 @dataclass(frozen=True, slots=True)
 class HitRow:
-    """One of our HITs. `free` and `pending` are what the recruiter said last: seats that nobody
-    has taken, and seats taken but not handed in."""
+    """One of our HITs. `seats` are wanted of it, in all. `seats_there`, `free` and `pending` are
+    what the recruiter said last: seats it has, seats that nobody has taken, and seats taken but
+    not handed in; of a closed one, `free` are those that would be open if it were opened again.
+    `terms` is a digest of what was fixed when it was posted."""
 
     id: str
     recruiter: str
@@ -38,13 +40,19 @@ class HitRow:
     seats: int
     reward: int
     currency: str
-    relaunch_of: str | None
     created_at: float
     posted_at: float | None
     expires_at: float | None
     free: int
     pending: int
     problem: str | None
+    seats_there: int = 0
+    terms: str = ""
+
+    @property
+    def to_grow(self) -> int:
+        """How many seats are wanted that the recruiter has not given yet."""
+        return max(self.seats - self.seats_there, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +80,14 @@ def _hit(row: Any) -> HitRow:
         row.seats,
         row.reward,
         row.currency,
-        row.relaunch_of,
         row.created_at,
         row.posted_at,
         row.expires_at,
         row.free,
         row.pending,
         row.problem,
+        row.seats_there,
+        row.terms or "",
     )
 
 
@@ -190,6 +199,7 @@ _POSTED: Final = RowUpdate(
             posted_at=p["now"],
             expires_at=p["until"],
             free=p["open"],
+            seats_there=p["there"],
             problem=None,
         )
     ),
@@ -198,6 +208,7 @@ _POSTED: Final = RowUpdate(
     now=hits.c.posted_at,
     until=hits.c.expires_at,
     open=hits.c.free,
+    there=hits.c.seats_there,
 )
 _FOUND: Final = RowUpdate(
     lambda p: (
@@ -209,6 +220,7 @@ _FOUND: Final = RowUpdate(
             posted_at=p["now"],
             expires_at=p["until"],
             free=p["open"],
+            seats_there=p["there"],
             problem=None,
         )
     ),
@@ -216,6 +228,17 @@ _FOUND: Final = RowUpdate(
     remote=hits.c.remote_id,
     now=hits.c.posted_at,
     until=hits.c.expires_at,
+    open=hits.c.free,
+    there=hits.c.seats_there,
+)
+_GROWN: Final = RowUpdate(
+    lambda p: (
+        hits.update()
+        .where(hits.c.id == p["hit"], hits.c.state == HitState.OPEN.value)
+        .values(seats_there=p["there"], free=p["open"])
+    ),
+    hit=hits.c.id,
+    there=hits.c.seats_there,
     open=hits.c.free,
 )
 _BECOMES: Final = RowUpdate(
@@ -229,10 +252,15 @@ _BECOMES: Final = RowUpdate(
     why=hits.c.problem,
 )
 _SEEN: Final = RowUpdate(
-    lambda p: hits.update().where(hits.c.id == p["hit"]).values(free=p["open"], pending=p["taken"]),
+    lambda p: (
+        hits.update()
+        .where(hits.c.id == p["hit"])
+        .values(free=p["open"], pending=p["taken"], seats_there=p["there"])
+    ),
     hit=hits.c.id,
     open=hits.c.free,
     taken=hits.c.pending,
+    there=hits.c.seats_there,
 )
 _LONGER: Final = RowUpdate(
     lambda p: hits.update().where(hits.c.id == p["hit"]).values(expires_at=p["until"]),
@@ -261,54 +289,40 @@ _TOLD: Final = RowUpdate(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class NewHit:
-    """A HIT that is decided on; `relaunch_of` names the dialog whose relaunch it is part of."""
-
-    id: str
-    token: str
-    seats: int
-    reward: int
-    currency: str
-    relaunch_of: str | None = None
-
-
-def wanted_hits(
-    study_id: str,
-    recruiter: str,
-    new: Iterable[NewHit],
-    now: float,
-    guard: tuple[Change, ...] = (),
+def posted(
+    hit_id: str, remote_id: str, free: int, there: int, now: float, expires_at: float
 ) -> Decision:
-    """These HITs are to be posted; conflicts if `guard` does not hold any more."""
-    rows = [
-        {
-            "id": hit.id,
-            "study_id": study_id,
-            "recruiter": recruiter,
-            "token": hit.token,
-            "state": HitState.WANTED.value,
-            "seats": hit.seats,
-            "reward": hit.reward,
-            "currency": hit.currency,
-            "relaunch_of": hit.relaunch_of,
-            "created_at": now,
-        }
-        for hit in new
-    ]
-    return Decision(study_id, tuple((hits, row) for row in rows), guard)
-
-
-def posted(hit_id: str, remote_id: str, free: int, now: float, expires_at: float) -> Decision:
-    """The recruiter has it; conflicts if it was not wanted any more."""
-    params = {"hit": hit_id, "remote": remote_id, "now": now, "until": expires_at, "open": free}
+    """The recruiter has it, with so many seats `there`; conflicts if it was not wanted any
+    more."""
+    params = _standing(hit_id, remote_id, free, there, now, expires_at)
     return Decision(hit_id, (), (Change(_POSTED, params),))
 
 
-def found(hit_id: str, remote_id: str, free: int, now: float, expires_at: float) -> Decision:
+def found(
+    hit_id: str, remote_id: str, free: int, there: int, now: float, expires_at: float
+) -> Decision:
     """It stands over there, though nobody told us that it was posted; conflicts if we know it."""
-    params = {"hit": hit_id, "remote": remote_id, "now": now, "until": expires_at, "open": free}
+    params = _standing(hit_id, remote_id, free, there, now, expires_at)
     return Decision(hit_id, (), (Change(_FOUND, params),))
+
+
+def _standing(
+    hit_id: str, remote_id: str, free: int, there: int, now: float, expires_at: float
+) -> dict[str, Any]:
+    return {
+        "hit": hit_id,
+        "remote": remote_id,
+        "now": now,
+        "until": expires_at,
+        "open": free,
+        "there": there,
+    }
+
+
+def grown(hit_id: str, free: int, there: int) -> Decision:
+    """An open HIT has so many seats over there; conflicts if it is not open any more."""
+    params = {"hit": hit_id, "open": free, "there": there}
+    return Decision(hit_id, (), (Change(_GROWN, params),))
 
 
 def hit_becomes(hit_id: str, state: HitState, problem: str | None = None) -> Decision:
@@ -321,11 +335,11 @@ def hit_extended(hit_id: str, until: float) -> Decision:
     return Decision(hit_id, (), (Change(_LONGER, {"hit": hit_id, "until": until}),))
 
 
-def hits_seen(study_id: str, seen: Mapping[str, tuple[int, int]]) -> Decision:
-    """What the recruiter says of our HITs: (free, pending) by our id."""
+def hits_seen(study_id: str, seen: Mapping[str, tuple[int, int, int]]) -> Decision:
+    """What the recruiter says of our HITs: (free, pending, seats there) by our id."""
     changes = [
-        Change(_SEEN, {"hit": hit_id, "open": free, "taken": pending})
-        for hit_id, (free, pending) in sorted(seen.items())
+        Change(_SEEN, {"hit": hit_id, "open": free, "taken": pending, "there": there})
+        for hit_id, (free, pending, there) in sorted(seen.items())
     ]
     return Decision(study_id, (), tuple(changes))
 

@@ -65,7 +65,8 @@ class PaymentRow:
 
 @dataclass(frozen=True, slots=True)
 class StepRow:
-    """One call of a payment; `done_at` is None while nobody knows how it ended."""
+    """One call of a payment; `done_at` is None while nobody knows how it ended. `detail` is what
+    the recruiter wanted to know again after a crash, as JSON."""
 
     step: str
     key: str
@@ -283,12 +284,27 @@ _STEP_DONE: Final = RowUpdate(
             payment_steps.c.reason == p["why"],
             payment_steps.c.step == p["which"],
         )
-        .values(done_at=p["now"], detail=p["what"])
+        .values(done_at=p["now"])
     ),
     arrival=payment_steps.c.arrival_id,
     why=payment_steps.c.reason,
     which=payment_steps.c.step,
     now=payment_steps.c.done_at,
+)
+_STEP_KNOWN: Final = RowUpdate(
+    lambda p: (
+        payment_steps.update()
+        .where(
+            payment_steps.c.arrival_id == p["arrival"],
+            payment_steps.c.reason == p["why"],
+            payment_steps.c.step == p["which"],
+            payment_steps.c.done_at.is_(None),
+        )
+        .values(detail=p["what"])
+    ),
+    arrival=payment_steps.c.arrival_id,
+    why=payment_steps.c.reason,
+    which=payment_steps.c.step,
     what=payment_steps.c.detail,
 )
 
@@ -351,9 +367,16 @@ def step_begins(payment: PaymentRow, step: str, key: str, now: float) -> Decisio
     return Decision(payment.arrival_id, ((payment_steps, row),))
 
 
-def step_done(payment: PaymentRow, step: str, now: float, detail: str | None = None) -> Decision:
+def step_known(payment: PaymentRow, step: str, detail: str) -> Decision:
+    """What the recruiter wants to know again after a crash of a call that is being made;
+    conflicts if it has been answered."""
+    params = _named(payment, which=step, what=detail)
+    return Decision(payment.arrival_id, (), (Change(_STEP_KNOWN, params),))
+
+
+def step_done(payment: PaymentRow, step: str, now: float) -> Decision:
     """The call has been answered."""
-    params = _named(payment, which=step, now=now, what=detail)
+    params = _named(payment, which=step, now=now)
     return Decision(payment.arrival_id, (), (Change(_STEP_DONE, params),))
 
 

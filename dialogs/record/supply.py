@@ -14,6 +14,7 @@ from dialogs.record.tables import (
     dialogs,
     hits,
     items,
+    relaunch_seats,
     relaunches,
     seats,
 )
@@ -71,6 +72,9 @@ _SUBMITTED: Final = tuple(
     status.value for status in AssignmentStatus if status is not AssignmentStatus.TAKEN
 )
 
+
+_STANDING: Final = (HitState.WANTED.value, HitState.OPEN.value, HitState.CLOSED.value)
+"""One that is wanted may have been posted before, and be on its way to be opened again."""
 
 _DONE: Final = (
     select(dialogs.c.item_id, func.count().label("n"))
@@ -135,7 +139,7 @@ def _gone() -> Select[Any]:
         .where(
             hits.c.study_id == bindparam("study"),
             hits.c.remote_id.is_not(None),
-            hits.c.state.in_([HitState.OPEN.value, HitState.CLOSED.value]),
+            hits.c.state.in_(_STANDING),
         )
     )
 
@@ -173,9 +177,9 @@ def supply(connection: Connection, study_id: str, looked_at: float | None = None
         .select_from(arrivals)
         .where(arrivals.c.study_id == mine, arrivals.c.status == ArrivalStatus.WAITING.value)
     )
-    free = case((hits.c.state == HitState.WANTED.value, hits.c.seats), else_=hits.c.free)
+    to_grow = hits.c.seats - hits.c.seats_there
     open_seats = count(
-        select(func.sum(free)).where(
+        select(func.sum(hits.c.free + case((to_grow > 0, to_grow), else_=0))).where(
             hits.c.study_id == mine,
             hits.c.state.in_([HitState.WANTED.value, HitState.OPEN.value]),
         )
@@ -188,7 +192,7 @@ def supply(connection: Connection, study_id: str, looked_at: float | None = None
         .select_from(hits.outerjoin(here, here.c.hit_id == hits.c.id))
         .where(
             hits.c.study_id == mine,
-            hits.c.state.in_([HitState.OPEN.value, HitState.CLOSED.value]),
+            hits.c.state.in_(_STANDING),
         )
     )
     gone = count(_GONE, long_ago=looked_at - JUST_COME_S) if looked_at is not None else 0
@@ -206,11 +210,15 @@ def unposted_relaunches(connection: Connection, study_id: str) -> list[str]:
     Where people who waited have taken the place meanwhile, nobody need be invited for it; if
     theirs fails too, it has a relaunch of its own.
     """
-    posted = select(hits.c.relaunch_of).where(
-        hits.c.study_id == bindparam("study"),
-        hits.c.relaunch_of.is_not(None),
-        # Those that were refused or taken back before they were posted invited nobody.
-        (hits.c.state == HitState.WANTED.value) | hits.c.remote_id.is_not(None),
+    posted = (
+        select(relaunch_seats.c.dialog_id)
+        .join(hits, hits.c.id == relaunch_seats.c.hit_id)
+        .where(
+            hits.c.study_id == bindparam("study"),
+            # Seats that were refused or taken back before they were posted invited nobody.
+            hits.c.state.in_([HitState.WANTED.value, HitState.OPEN.value])
+            | (hits.c.seats_there >= relaunch_seats.c.upto),
+        )
     )
     taken = (
         select(dialogs.c.id)
@@ -249,11 +257,14 @@ class Chain:
 def chains(connection: Connection, study_id: str) -> list[Chain]:
     """Item → dialogs → relaunches, in the order of the items."""
     posted: dict[str, list[str]] = {}
-    query = select(hits.c.relaunch_of, hits.c.id).where(
-        hits.c.study_id == study_id, hits.c.relaunch_of.is_not(None)
+    query = (
+        select(relaunch_seats.c.dialog_id, hits.c.id)
+        .join(hits, hits.c.id == relaunch_seats.c.hit_id)
+        .where(hits.c.study_id == study_id)
+        .order_by(hits.c.created_at, hits.c.id)
     )
-    for row in connection.execute(query.order_by(hits.c.created_at, hits.c.id)):
-        posted.setdefault(row.relaunch_of, []).append(row.id)
+    for row in connection.execute(query):
+        posted.setdefault(row.dialog_id, []).append(row.id)
     held: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {}
     complete: dict[str, int] = {}
     found = connection.execute(

@@ -231,16 +231,30 @@ hits: Final = Table(
     Column("seats", Integer, nullable=False),
     Column("reward", Integer, nullable=False),
     Column("currency", Text, nullable=False),
-    Column("relaunch_of", Text, ForeignKey("relaunches.dialog_id")),
     Column("created_at", Double, nullable=False),
     Column("posted_at", Double),
     Column("expires_at", Double),
     Column("free", Integer, nullable=False, server_default="0"),
     Column("pending", Integer, nullable=False, server_default="0"),
+    # `seats` is what is wanted of it, this is what the recruiter has given it so far.
+    Column("seats_there", Integer, nullable=False, server_default="0"),
+    # A digest of what was fixed when it was posted; one with others does not grow.
+    Column("terms", Text),
     Column("problem", Text),
     UniqueConstraint("study_id", "remote_id"),
     Index("ix_hits_state", "study_id", "state"),
-    Index("ix_hits_relaunch_of", "relaunch_of"),
+)
+
+# Which seats of which HIT are for which relaunch: `seats` of them, the last of which is the
+# `upto`th of its HIT.
+relaunch_seats: Final = Table(
+    "relaunch_seats",
+    metadata,
+    Column("dialog_id", Text, ForeignKey("relaunches.dialog_id"), primary_key=True),
+    Column("hit_id", Text, ForeignKey("hits.id"), primary_key=True),
+    Column("seats", Integer, nullable=False),
+    Column("upto", Integer, nullable=False),
+    Index("ix_relaunch_seats_hit_id", "hit_id"),
 )
 
 # What the recruiter says of each worker's hold on a HIT; it is right where we differ.

@@ -140,7 +140,8 @@ def _reconcile(study: Path, *, pays: bool, yes: bool, dry_run: bool, as_json: bo
                     ["another process does this already; it goes on by itself, or stop it first"]
                 )
             text = (
-                f"{count(report.posted, 'HIT')} posted, {report.expired} expired, "
+                f"{count(report.posted, 'HIT')} posted, {report.grown} given more seats, "
+                f"{report.expired} expired, "
                 f"{count(report.strays, 'stray')} taken down"
             )
             if pays:

@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Protocol
 
 from dialogs.rules import AssignmentStatus as AssignmentStatus
 
@@ -34,7 +35,9 @@ class Capabilities:
     `pays`: it can approve work and so pay its reward. `bonuses`: it can pay amounts beside that.
     `messages`, `blocks`: it can write to a worker, or keep one away. `needs_code`: the worker
     carries a completion code over to it. `repeat_safe`: a payment that is sent twice with the
-    same key is paid once. `shrinks`: a posted HIT can be given fewer seats.
+    same key is paid once. `grows`: a HIT can be given more seats, or be opened again, for as long
+    as it is not disposed of, so that what is wanted more goes into it instead of a new one.
+    `most_seats`: how many seats one HIT can have.
     """
 
     proof: Proof
@@ -45,7 +48,8 @@ class Capabilities:
     blocks: bool = False
     needs_code: bool = False
     repeat_safe: bool = False
-    shrinks: bool = False
+    grows: bool = False
+    most_seats: int = 1
 
 
 class HitStatus(StrEnum):
@@ -80,7 +84,8 @@ class Posting:
 @dataclass(frozen=True, slots=True)
 class RemoteHit:
     """A HIT over there. `free` is how many seats nobody has taken yet, `pending` how many are
-    taken and not yet handed in, `key` what it was posted with, where the recruiter keeps it."""
+    taken and not yet handed in, `key` what it was posted with, where the recruiter keeps it.
+    `room` is how many seats would be free if it were open; only where HITs grow."""
 
     id: str
     status: HitStatus
@@ -88,6 +93,7 @@ class RemoteHit:
     free: int
     pending: int = 0
     key: str | None = None
+    room: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +113,34 @@ class Step(StrEnum):
 
     RETURN = "return"
     """Ask the worker to give the work back, so that its reward is not due."""
+    SCREEN_OUT = "screen out"
+    """End the work with a fixed payment instead of its reward: the worker was not needed."""
     APPROVE = "approve"
     """Accept the work, which pays its reward."""
     BONUS = "bonus"
     """Pay an amount beside the reward."""
 
 
+Known = Mapping[str, str | int]
+"""What a recruiter wants to have stored in the course of a payment, in words of its own."""
+
+
+class Keep(Protocol):
+    """Stores what is known of a payment before it returns, in place of what it was given before.
+    If it raises, what would have come next must not be done."""
+
+    async def __call__(self, known: Known) -> None: ...
+
+
+async def keep_nothing(known: Known) -> None:
+    """For those who need nothing after a crash."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bonus:
     """An amount beside the reward. `key` is derived from our ledger row; `reason` is shown to
-    the worker."""
+    the worker. `earlier` is how many bonuses of this amount we have paid for the assignment by
+    now; `known` is what an earlier try has kept last."""
 
     key: str
     assignment_id: str
@@ -125,6 +149,8 @@ class Bonus:
     cents: int
     currency: str
     reason: str
+    earlier: int = 0
+    known: Known = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,12 +245,19 @@ class Recruiter(ABC):
         """The money at hand over there in cents, or None where it cannot be known."""
         return None
 
+    def terms(self, posting: Posting) -> str:
+        """A digest of what of this posting, but for its key and its seats, is fixed for good when
+        it is posted; only where HITs grow."""
+        return ""
+
     async def post(self, posting: Posting) -> RemoteHit:
         """Post a HIT; asked again with the same key, the same HIT."""
         raise self._unsupported("posts no HITs")
 
     async def grow(self, hit_id: str, seats: int, key: str) -> None:
-        """Let a HIT have `seats` seats in all."""
+        """Let a HIT have `seats` seats in all; for fewer than it has, nothing is done. So the same
+        again is harmless, and `key`, derived from our row and the seats, makes it so where the
+        recruiter counts what is added."""
         raise self._unsupported("posts no HITs")
 
     async def extend(self, hit_id: str, until: float) -> None:
@@ -257,8 +290,9 @@ class Recruiter(ABC):
         """
         raise self._unsupported("knows no assignments")
 
-    def steps(self, cents: int, reward: int) -> tuple[Step, ...]:
-        """How `cents` are paid for work whose reward is `reward`.
+    def steps(self, cents: int, reward: int, *, waited: bool = False) -> tuple[Step, ...]:
+        """How `cents` are paid for work whose reward is `reward`, to somebody who has `waited` in
+        vain, or not.
 
         Raises:
             Refused: they cannot be paid here, and why.
@@ -268,6 +302,15 @@ class Recruiter(ABC):
         if cents < reward:
             raise Refused(f"{cents} are owed, but approving the work pays its reward of {reward}")
         return (Step.APPROVE,) if cents == reward else (Step.APPROVE, Step.BONUS)
+
+    def pays(self, step: Step, reward: int) -> int:
+        """What a call pays by itself, in cents; a bonus pays what is left."""
+        return reward if step is Step.APPROVE else 0
+
+    async def screen_out(self, assignment_id: str) -> int:
+        """End the work with the fixed payment of a screen-out; returns that, in cents. Done twice
+        is done once."""
+        raise self._unsupported("screens nobody out")
 
     async def request_return(self, assignment_id: str, reason: str) -> None:
         """Ask the worker to give the work back. Done twice is done once."""
@@ -281,8 +324,9 @@ class Recruiter(ABC):
         """Refuse the work and its reward. Done twice is done once."""
         raise self._unsupported("pays nobody")
 
-    async def pay(self, bonus: Bonus) -> None:
-        """Pay an amount beside the reward, once for each key.
+    async def pay(self, bonus: Bonus, keep: Keep = keep_nothing) -> None:
+        """Pay an amount beside the reward, once for each key. Where that takes to know afterwards
+        how things stood before, `keep` is given it first, and `paid` finds it in the bonus.
 
         Raises:
             Unsure: it may have been paid; `paid` tells.

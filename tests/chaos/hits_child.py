@@ -13,13 +13,13 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from dialogs.record.store import Record
 from hit_manager.config import Approval, HitConfig
 from hit_manager.manager import HitManager
-from hit_manager.recruiters.base import Bonus, Posting, RemoteHit
+from hit_manager.recruiters.base import Bonus, Keep, Posting, RemoteHit, keep_nothing
 from hit_manager.recruiters.mturk import Mturk, MturkConfig
 
 CALLS = ("post", "expire", "approve", "bonus")
@@ -92,11 +92,20 @@ class Mortal(Mturk):
         self._death = death
         self._now = lambda: now
 
+    def grows(self, most_seats: int) -> None:
+        """Give HITs more seats, as Prolific's recruiter does, up to so many."""
+        self.capabilities = replace(self.capabilities, grows=True, most_seats=most_seats)
+
     async def post(self, posting: Posting) -> RemoteHit:
         self._death.here("post", "before")
         posted = await super().post(posting)
         self._death.here("post", "after")
         return posted
+
+    async def grow(self, hit_id: str, seats: int, key: str) -> None:
+        self._death.here("grow", "before")
+        await super().grow(hit_id, seats, key)
+        self._death.here("grow", "after")
 
     async def expire(self, hit_id: str) -> None:
         self._death.here("expire", "before")
@@ -108,9 +117,9 @@ class Mortal(Mturk):
         await super().approve(assignment_id, feedback)
         self._death.here("approve", "after")
 
-    async def pay(self, bonus: Bonus) -> None:
+    async def pay(self, bonus: Bonus, keep: Keep = keep_nothing) -> None:
         self._death.here("bonus", "before")
-        await super().pay(bonus)
+        await super().pay(bonus, keep)
         self._death.here("bonus", "after")
 
 
@@ -120,6 +129,8 @@ def recruiter_for(job: Job) -> Mortal:
     config = MturkConfig(job.endpoint, job.key, job.secret, block_name="")
     recruiter = Mortal(Death(None), config)
     recruiter._client._client()
+    if job.config.seats > 1:
+        recruiter.grows(job.config.seats)
     return recruiter
 
 

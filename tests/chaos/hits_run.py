@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Connection, select
 
@@ -18,7 +18,7 @@ from dialogs.record import payments
 from dialogs.record.hits import hit_by_token
 from dialogs.record.queries import free_places
 from dialogs.record.supply import unposted_relaunches
-from dialogs.record.tables import dialogs, hits, ledger, relaunches
+from dialogs.record.tables import dialogs, hits, ledger, relaunch_seats, relaunches
 from dialogs.rules import HitState, LedgerState, StudyStatus
 from hit_manager.ids import posting_key
 from tests.chaos.hits_child import CALLS, MOMENTS, Job, Point
@@ -33,8 +33,15 @@ POINTS: Final = (
     *(Point(call, moment) for call in CALLS for moment in MOMENTS),
     *(Point("commit", moment, nth) for nth in range(1, COMMITS + 1) for moment in MOMENTS),
 )
+GROWING_POINTS: Final = (*POINTS, *(Point("grow", moment) for moment in MOMENTS))
+"""Where HITs grow."""
 LIFE_S: Final = 61.0
 """Between two lives, so that the lease of the first has run out."""
+
+
+def points_of(seats: int) -> tuple[Point, ...]:
+    """Where a manager may die in a study whose HITs have so many seats at most."""
+    return POINTS if seats == 1 else GROWING_POINTS
 
 
 @dataclass
@@ -168,9 +175,15 @@ class Killing:
         names = {hit.remote_id for hit in rows.values()}
         wrong += [f"{each.id} is unknown here" for each in there if each.id not in names]
         seats: Counter[str] = Counter()
-        for hit in rows.values():
-            if hit.relaunch_of and hit.remote_id:
-                seats[hit.relaunch_of] += hit.seats
+        for relaunch, hit_id, number, last in self.at.write(_relaunch_seats):
+            if rows[hit_id].seats_there >= last:
+                seats[relaunch] += number
+        by_remote = {hit.remote_id: hit for hit in rows.values()}
+        for remote in there:
+            hit = by_remote.get(remote.id)
+            if hit is not None and not hit.seats_there == remote.seats <= hit.seats:
+                ours = f"{hit.seats_there} of {hit.seats} by its row"
+                wrong.append(f"{hit.id} has {remote.seats} seats, {ours}")
         # People who waited may have taken the place before anybody had to be invited for it.
         again = set(self.at.write(_taken_again))
         for relaunch in self.at.write(_relaunches):
@@ -200,7 +213,7 @@ class Killing:
             f"  killed with -9: {self.deaths.total()} times at {len(self.deaths)} points, "
             f"{self.lives} lives in all",
         ]
-        for what in (*CALLS, "commit"):
+        for what in (*CALLS, "grow", "commit"):
             by = {
                 m: sum(n for p, n in self.deaths.items() if p.startswith(f"{m} {what}"))
                 for m in MOMENTS
@@ -211,10 +224,20 @@ class Killing:
 
 
 def _on_their_way(connection: Connection) -> list[str]:
-    """Relaunches whose HITs are not all posted."""
-    wanted = hits.select().where(hits.c.relaunch_of.is_not(None), hits.c.remote_id.is_(None))
-    found = [row.relaunch_of for row in connection.execute(wanted)]
+    """Relaunches whose seats are not all there."""
+    wanted = (
+        select(relaunch_seats.c.dialog_id)
+        .join(hits, hits.c.id == relaunch_seats.c.hit_id)
+        .where(hits.c.seats_there < relaunch_seats.c.upto)
+    )
+    found = list(connection.execute(wanted).scalars())
     return found + unposted_relaunches(connection, STUDY)
+
+
+def _relaunch_seats(connection: Connection) -> list[tuple[str, str, int, int]]:
+    columns = relaunch_seats.c
+    query = select(columns.dialog_id, columns.hit_id, columns.seats, columns.upto)
+    return [(row[0], row[1], row[2], row[3]) for row in connection.execute(query)]
 
 
 def _free_items(connection: Connection) -> list[str]:
@@ -248,10 +271,15 @@ def _counts(connection: Connection) -> dict[str, int | str]:
 
 
 @asynccontextmanager
-async def killing(url: str, folder: Path, seed: int) -> AsyncIterator[Killing]:
-    """A study on a marketplace, and nobody alive in it yet."""
+async def killing(url: str, folder: Path, seed: int, *, seats: int = 1) -> AsyncIterator[Killing]:
+    """A study on a marketplace, and nobody alive in it yet. HITs of several `seats` grow."""
     # Money for everything, and nothing that runs out in the meantime.
-    how = {"lifetime_s": 1e7, "assignment_duration_s": 1e7, "auto_approval_s": 2_592_000.0}
+    how: dict[str, Any] = {
+        "seats": seats,
+        "lifetime_s": 1e7,
+        "assignment_duration_s": 1e7,
+        "auto_approval_s": 2_592_000.0,
+    }
     async with recruiting(url, folder, **how) as at:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -271,7 +299,7 @@ async def killing(url: str, folder: Path, seed: int) -> AsyncIterator[Killing]:
 async def kill_often(killed: Killing, times: int) -> list[str]:
     """Kill managers at all points in turn, let others finish; returns what is wrong then."""
     await killed.life()
-    points = list(POINTS)
+    points = list(points_of(killed.at.config.seats))
     for n in range(times):
         if not n % len(points):
             killed.random.shuffle(points)

@@ -8,23 +8,25 @@ from typing import Final
 
 import pytest
 
-from tests.chaos.hits_run import POINTS, kill_often, killing
+from tests.chaos.hits_run import kill_often, killing, points_of
 
 pytestmark = pytest.mark.chaos
 
-STUDIES: Final = 4
-RUNS: Final = 2 * len(POINTS)
-"""Of each study. The longer a study runs, the more there is for every life to look at."""
+SEATS: Final = (1, 9, 1, 9)
+"""Of a HIT, in each study; those with several grow. The longer a study runs, the more there is
+for every life to look at, so there are several."""
 
 
-@pytest.mark.parametrize("study", range(STUDIES))
+@pytest.mark.parametrize("study", range(len(SEATS)))
 async def test_every_payment_and_every_relaunch_is_there_once(
     study: int, sqlite_url: str, tmp_path: Path, seed: int, tell: Callable[[str], None]
 ) -> None:
-    chance = STUDIES * seed + study
-    async with killing(sqlite_url, tmp_path, chance) as killed:
-        wrong = await kill_often(killed, RUNS)
-        tell(killed.summary(f"The hit manager is killed (seed {seed}, study {study + 1})"))
+    seats, chance = SEATS[study], len(SEATS) * seed + study
+    points = points_of(seats)
+    async with killing(sqlite_url, tmp_path, chance, seats=seats) as killed:
+        wrong = await kill_often(killed, 2 * len(points))
+        grow = ", whose HITs grow" if seats > 1 else ""
+        tell(killed.summary(f"The hit manager is killed (seed {seed}, study {study + 1}{grow})"))
         assert not wrong, "\n".join(wrong)
-        assert killed.deaths.total() == RUNS
-        assert len(killed.deaths) == len(POINTS)
+        assert killed.deaths.total() == 2 * len(points)
+        assert len(killed.deaths) == len(points)

@@ -22,6 +22,21 @@ _CHANGES = r"^(?!.*/submissions/bonus-payments/$)"
 """A bonus that is set up changes nothing for anybody: the step after it does."""
 
 
+class Clock:
+    """Both clocks: that of Prolific, and that of the recruiter, which only goes forward."""
+
+    def __init__(self, stage: ProlificStage) -> None:
+        self._stage = stage
+
+    def now(self) -> float:
+        return self._stage.world.now
+
+    def advance(self, seconds: float) -> float:
+        self._stage.world.move(seconds)
+        self._stage.seconds += seconds
+        return self.now()
+
+
 class ProlificStage(Stage):
     unknown_id = "65a000000000000000ffffff"
     unknown_worker_id = "65a000000000000000eeeeee"
@@ -29,6 +44,7 @@ class ProlificStage(Stage):
     def __init__(self, server: ProlificServer, **changes: Any) -> None:
         self.server = server
         self.world = server.world
+        self.clock = Clock(self)
         self.waits = []
         self.seconds = 0.0
         """What the recruiter's clock shows."""
@@ -36,11 +52,15 @@ class ProlificStage(Stage):
             token=self.world.token,
             workspace_id=self.world.workspace_id,
             project_id=self.world.project_id,
-            study_id="photos",
             codes=CODES,
             estimated_minutes=10,
             base_url=server.url,
-            **{"patience": self._patience(5), "join_patience": self._patience(2), **changes},
+            **{
+                "study_id": "photos",
+                "patience": self._patience(5),
+                "join_patience": self._patience(2),
+                **changes,
+            },
         )
         self.recruiter = self.another()
         self._others: list[Prolific] = []

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -22,14 +23,22 @@ POINTS = (
 )
 
 
-@pytest.mark.parametrize("seed", [1])
+GROWING = (
+    Point("grow", "before"),
+    Point("grow", "after"),
+    Point("commit", "before", 3),
+    Point("commit", "after", 3),
+)
+
+
+@pytest.mark.parametrize(("points", "seats"), [(POINTS, 1), (GROWING, 9)])
 async def test_after_every_death_all_is_posted_and_paid_once(
-    sqlite_url: str, tmp_path: Path, seed: int
+    sqlite_url: str, tmp_path: Path, points: Sequence[Point], seats: int
 ) -> None:
-    async with killing(sqlite_url, tmp_path, seed) as killed:
+    async with killing(sqlite_url, tmp_path, 1, seats=seats) as killed:
         await killed.life()
-        for point in POINTS:
+        for point in points:
             await killed.kill_at(point)
         await killed.settle()
         assert not await killed.check()
-        assert killed.deaths.total() == len(POINTS)
+        assert killed.deaths.total() == len(points)

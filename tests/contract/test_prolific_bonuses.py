@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
-from hit_manager.recruiters.base import Bonus, NoFunds, NotYet, Refused, Unavailable, Unsure
+from hit_manager.recruiters.base import (
+    Bonus,
+    Known,
+    NoFunds,
+    NotYet,
+    Refused,
+    Unavailable,
+    Unsure,
+)
 from hit_manager.recruiters.prolific import BonusStep, bonuses
-from hit_manager.recruiters.prolific.bonuses import Detail
 from tests.contract.prolific_server import Trouble
 from tests.contract.prolific_stage import CODES, ProlificStage
 from tests.contract.recruiters import Visit
@@ -22,30 +29,19 @@ CREATE = r"submissions/bonus-payments/$"
 
 @dataclass
 class Diary:
-    """Steps as they were told; `stop_at` is where the one who stores them fails."""
+    """What was kept, in order; `stop_at` is the step ahead of which it cannot be kept."""
 
-    stop_at: tuple[str, BonusStep] | None = None
-    told: list[tuple[str, BonusStep, Detail]] = field(default_factory=list)
+    stop_at: BonusStep | None = None
+    told: list[Known] = field(default_factory=list)
 
-    async def before(self, step: BonusStep, detail: Detail) -> None:
-        self.told.append(("before", step, detail))
-        if self.stop_at == ("before", step):
+    async def keep(self, known: Known) -> None:
+        self.told.append(known)
+        if known["step"] == self.stop_at:
             raise RuntimeError("the record cannot be written")
 
-    async def after(self, step: BonusStep, detail: Detail) -> None:
-        self.told.append(("after", step, detail))
-
     @property
-    def steps(self) -> list[tuple[str, BonusStep]]:
-        return [(when, step) for when, step, _ in self.told]
-
-
-ALL_STEPS = [
-    ("before", BonusStep.CREATE),
-    ("after", BonusStep.CREATE),
-    ("before", BonusStep.PAY),
-    ("after", BonusStep.PAY),
-]
+    def steps(self) -> list[object]:
+        return [known["step"] for known in self.told]
 
 
 @pytest_asyncio.fixture
@@ -84,23 +80,25 @@ async def test_another_amount_than_ours_is_not_paid(
     assert list(await stage.bonuses(visit)) == []
 
 
-async def test_each_step_is_told_before_and_after(stage: ProlificStage, visit: Visit) -> None:
+async def test_what_must_be_known_is_kept_ahead_of_each_step(
+    stage: ProlificStage, visit: Visit
+) -> None:
     diary = Diary()
-    await stage.prolific.pay(bonus_for(visit), diary)
-    assert diary.steps == ALL_STEPS
+    await stage.prolific.pay(bonus_for(visit), diary.keep)
     (payment,) = stage.world.payments.values()
-    assert diary.told[0][2] == {"before": 0}
-    for _, _, detail in diary.told[1:]:
-        assert detail == {"before": 0, "payment": payment.id, "total": 595}
+    assert diary.told == [
+        {"step": "create", "before": 0},
+        {"step": "pay", "before": 0, "payment": payment.id, "total": 595},
+    ]
 
 
 @pytest.mark.parametrize("step", list(BonusStep))
 async def test_nothing_is_paid_that_was_not_stored(
     stage: ProlificStage, visit: Visit, step: BonusStep
 ) -> None:
-    diary = Diary(stop_at=("before", step))
+    diary = Diary(stop_at=step)
     with pytest.raises(RuntimeError):
-        await stage.prolific.pay(bonus_for(visit), diary)
+        await stage.prolific.pay(bonus_for(visit), diary.keep)
     assert list(await stage.bonuses(visit)) == []
     # Whoever starts again sets up anew; what was set up costs nothing.
     await stage.prolific.pay(bonus_for(visit))
@@ -138,8 +136,8 @@ async def test_a_payment_whose_answer_is_lost_is_looked_at_and_not_repeated(
     diary = Diary()
     stage.server.trouble(trouble, path=PAY)
     with pytest.raises(Unsure):
-        await stage.prolific.pay(bonus_for(visit), diary)
-    assert diary.steps == ALL_STEPS[:3]
+        await stage.prolific.pay(bonus_for(visit), diary.keep)
+    assert diary.steps == list(BonusStep)
     assert sum(call.endswith("/pay/") for call in stage.server.calls) == 1
     assert stage.waits == []
     stage.seconds += 60
@@ -190,28 +188,28 @@ async def test_a_new_process_does_not_say_no_too_early(stage: ProlificStage, vis
     diary = Diary()
     stage.server.trouble(Trouble.LOST, path=PAY)
     with pytest.raises(Unsure):
-        await stage.prolific.pay(bonus_for(visit), diary)
-    before = int(diary.told[-1][2]["before"])
+        await stage.prolific.pay(bonus_for(visit), diary.keep)
+    known = replace(bonus_for(visit), known=diary.told[-1])
     recruiter = await stage.again()
     with pytest.raises(NotYet):
-        await recruiter.paid(bonus_for(visit), before)
+        await recruiter.paid(known)
     stage.world.move(301.0)
     stage.seconds += 301.0
-    assert await recruiter.paid(bonus_for(visit), before) is True
-    # Without what was stored, the amount may be another bonus.
-    assert await recruiter.paid(bonus_for(visit)) is None
+    assert await recruiter.paid(known) is True
 
 
 async def test_a_new_process_says_no_in_the_end(stage: ProlificStage, visit: Visit) -> None:
     await stage.prolific.pay(bonus_for(visit))
     recruiter = await stage.again()
+    second = replace(bonus_for(visit, key="pay-2"), known={"step": "pay", "before": 1})
     with pytest.raises(NotYet):
-        await recruiter.paid(bonus_for(visit, key="pay-2"), before=1)
+        await recruiter.paid(second)
+    third = replace(bonus_for(visit, 75, "pay-3"), known={"step": "pay", "before": 0})
     with pytest.raises(NotYet):
-        await recruiter.paid(bonus_for(visit, 75, "pay-3"))
+        await recruiter.paid(third)
     stage.seconds += stage.config.paid_within_s
-    assert await recruiter.paid(bonus_for(visit, key="pay-2"), before=1) is False
-    assert await recruiter.paid(bonus_for(visit, 75, "pay-3")) is False
+    assert await recruiter.paid(second) is False
+    assert await recruiter.paid(third) is False
 
 
 async def test_bonuses_that_could_not_be_told_apart_do_not_overlap(
@@ -265,3 +263,30 @@ async def test_another_persons_submission_is_not_paid(stage: ProlificStage, visi
         await stage.prolific.pay(mixed)
     assert list(await stage.bonuses(visit)) == []
     assert not any("bonus" in call for call in stage.server.calls)
+
+
+async def test_what_was_only_being_set_up_was_not_paid(stage: ProlificStage, visit: Visit) -> None:
+    """Killed before the second step: the next one need not wait to know."""
+    await stage.prolific.pay(bonus_for(visit, key="pay-1"))
+    recruiter = await stage.again()
+    begun = replace(bonus_for(visit, key="pay-2"), known={"step": "create", "before": 1})
+    assert await recruiter.paid(begun) is False
+    # Or even before the first.
+    assert await recruiter.paid(replace(begun, known={})) is False
+
+
+async def test_what_is_paid_and_not_listed_yet_counts_after_a_restart(
+    stage: ProlificStage, visit: Visit
+) -> None:
+    stage.world.payments_take_s = 300.0
+    await stage.prolific.pay(bonus_for(visit, key="pay-1"))
+    recruiter, diary = await stage.again(), Diary()
+    second = replace(bonus_for(visit, key="pay-2"), earlier=1)
+    stage.server.trouble(Trouble.BAD_GATEWAY, path=PAY)
+    with pytest.raises(Unsure):
+        await recruiter.pay(second, diary.keep)
+    stage.world.move(301.0)
+    stage.seconds += stage.config.paid_within_s
+    third = await stage.again()
+    stage.seconds += stage.config.paid_within_s
+    assert await third.paid(replace(second, known=diary.told[-1])) is False

@@ -506,11 +506,11 @@ async def test_a_relaunch_is_posted_once(at: Recruiting) -> None:
     at.fail("d1", "dog")
     for _ in range(3):
         await at.round()
-    again = [hit for hit in await at.hits() if hit.relaunch_of == "d1"]
+    again = [hit for _, hit, _ in at.again("d1")]
     assert len(again) == 2
     assert len(await at.open_there()) == 2
     [chain] = await at.record.read(supplies.chains, STUDY)
-    assert chain.dialogs == (("d1", "abandoned", tuple(sorted(hit.id for hit in again))),)
+    assert chain.dialogs == (("d1", "abandoned", tuple(sorted(again))),)
 
 
 async def test_a_relaunch_that_people_in_the_lobby_take_is_not_posted(at: Recruiting) -> None:
@@ -527,10 +527,10 @@ async def test_a_relaunch_that_people_in_the_lobby_take_is_not_posted(at: Recrui
     ]
     at.pair("d2", *people, "dog")
     await at.round()
-    assert not [hit for hit in await at.hits() if hit.relaunch_of]
+    assert not at.again()
     at.fail("d2", "dog")
     await at.round()
-    assert [hit.relaunch_of for hit in await at.hits() if hit.relaunch_of] == ["d2", "d2"]
+    assert [(dialog, seats) for dialog, _, seats in at.again()] == [("d2", 1), ("d2", 1)]
 
 
 async def test_relaunches_with_large_hits(at: Recruiting) -> None:
@@ -546,8 +546,8 @@ async def test_relaunches_with_large_hits(at: Recruiting) -> None:
         at.fail(f"d-{name}", name)
     for _ in range(3):
         await at.round()
-    again = Counter({h.relaunch_of: h.seats for h in await at.hits() if h.relaunch_of})
-    assert again == {f"d-{name}": 2 for name in names}
+    assert {dialog: seats for dialog, _, seats in at.again()} == {f"d-{name}": 2 for name in names}
+    assert len({hit for _, hit, _ in at.again()}) == len(names), "each has a HIT of its own"
 
 
 async def test_a_relaunch_whose_hit_was_refused_gets_another(at: Recruiting) -> None:
@@ -558,11 +558,12 @@ async def test_a_relaunch_whose_hit_was_refused_gets_another(at: Recruiting) -> 
     at.fail("d1", "dog")
     at.set(lifetime_s=1.0)
     await at.round()
-    assert {h.state for h in await at.hits() if h.relaunch_of} == {HitState.FAILED}
+    names = {hit for _, hit, _ in at.again()}
+    assert {h.state for h in await at.hits() if h.id in names} == {HitState.FAILED}
     at.set(lifetime_s=86_400.0)
     await at.round()
-    up = [h for h in await at.hits(HitState.OPEN) if h.relaunch_of == "d1"]
-    assert len(up) == 2
+    names = {hit for _, hit, _ in at.again("d1")}
+    assert len([h for h in await at.hits(HitState.OPEN) if h.id in names]) == 2
 
 
 # --- What the recruiter says -------------------------------------------------------------------

@@ -13,6 +13,7 @@ from dialogs.rules import AssignmentStatus
 from hit_manager.recruiters.base import (
     Bonus,
     HitStatus,
+    Known,
     NotThere,
     NotYet,
     Proof,
@@ -406,12 +407,18 @@ async def test_a_bonus_whose_answer_is_lost_is_paid_once(stage: Stage) -> None:
     needs(stage, "bonuses")
     visit = await approved(stage)
     bonus = bonus_for(stage, visit)
+    kept: list[Known] = []
+
+    async def keep(known: Known) -> None:
+        kept.append(known)
+
     stage.lose_answers()
     with pytest.raises(Unsure):
-        await stage.recruiter.pay(bonus)
-    # As it is done after a crash: by somebody who knows only that it was about to be sent.
+        await stage.recruiter.pay(bonus, keep)
+    # As it is done after a crash: by somebody who knows only that it was about to be sent, and
+    # what was kept ahead of it.
     recruiter = await stage.again()
-    paid = await recruiter.paid(bonus)
+    paid = await recruiter.paid(replace(bonus, known=kept[-1] if kept else {}))
     assert paid is not False
     if recruiter.capabilities.repeat_safe:
         await recruiter.pay(bonus)

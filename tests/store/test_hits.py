@@ -14,9 +14,10 @@ from sqlalchemy import Connection
 from dialogs.record import hits as rows
 from dialogs.record.engine import open_engine
 from dialogs.record.errors import Conflict
-from dialogs.record.hits import AssignmentRow, NewHit
+from dialogs.record.hits import AssignmentRow, HitRow
 from dialogs.record.supply import JUST_COME_S, Supply, chains, supply, unposted_relaunches
 from dialogs.record.tables import assignments, hits, studies
+from dialogs.record.wanted import MoreSeats, NewHit, RelaunchSeats, wanted_hits
 from dialogs.rules import (
     Acceptance,
     ArrivalStatus,
@@ -53,6 +54,7 @@ def add_hit(connection: Connection, name: str, **fields: Any) -> None:
         "reward": 50,
         "currency": "USD",
         "created_at": OPENED_AT,
+        "seats_there": 0 if fields.get("remote_id", "") is None else fields.get("seats", 1),
         **fields,
     }
     connection.execute(hits.insert(), row)
@@ -83,17 +85,20 @@ class World:
     def _hit(self, connection: Connection, name: str) -> None:
         state = self.chance.choice(list(HitState))
         seats = self.chance.randint(1, 3)
-        posted = state not in (HitState.WANTED, HitState.FAILED)
+        # One that was closed may be wanted again.
+        again = state is HitState.WANTED and self.chance.random() < 0.5
+        posted = again or state not in (HitState.WANTED, HitState.FAILED)
         hit = {
             "id": name,
             "state": state,
             "seats": seats,
-            "free": self.chance.randint(0, seats) if state is HitState.OPEN else 0,
+            "free": self.chance.randint(0, seats) if again or state is HitState.OPEN else 0,
             "pending": self.chance.randint(0, seats) if posted else 0,
+            "seats_there": self.chance.randint(1, seats + 1) if posted else 0,
+            "remote_id": f"R{name}" if posted else None,
         }
         self.hits.append(hit)
-        remote = f"R{name}" if posted else None
-        add_hit(connection, name, **{**hit, "state": state.value, "remote_id": remote})
+        add_hit(connection, name, **{**hit, "state": state.value})
 
     def _person(self, connection: Connection, n: int) -> None:
         hit = self.chance.choice(self.hits)["id"] if self.hits and n % 4 else None
@@ -157,14 +162,11 @@ class World:
                 for p in self.people
                 if p["hit"] == hit["id"] and p["told"] in (None, AssignmentStatus.TAKEN)
             ]
-            match hit["state"]:
-                case HitState.WANTED:
-                    open_seats += hit["seats"]
-                case HitState.OPEN:
-                    open_seats += hit["free"]
-            if hit["state"] in (HitState.OPEN, HitState.CLOSED):
+            if hit["state"] in (HitState.WANTED, HitState.OPEN):
+                open_seats += hit["free"] + max(hit["seats"] - hit["seats_there"], 0)
+            if hit["state"] in (HitState.WANTED, HitState.OPEN, HitState.CLOSED):
                 coming += max(hit["pending"] - len(holders), 0)
-                if looked_at is not None:
+                if looked_at is not None and hit["remote_id"] is not None:
                     old = [p for p in holders if p in here and p["at"] < looked_at - JUST_COME_S]
                     idle = [p for p in old if p["status"] is not ArrivalStatus.SEATED]
                     gone += min(max(len(old) - hit["pending"], 0), len(idle))
@@ -217,8 +219,10 @@ async def test_relaunches_that_wait_and_chains(database_url: str) -> None:
                 add_relaunch(connection, f"d{n}", "dog", place, at=at + 1.0)
         # The place of d0 was taken again by d2, whose own relaunch counts now.
         assert await record.read(unposted_relaunches, STUDY) == ["d1", "d2"]
-        new = [NewHit(f"h{n}", f"t{n}", 1, 50, "USD", "d1") for n in range(2)]
-        await record.writer.commit(rows.wanted_hits(STUDY, "mturk", new, 3.0))
+        new = [NewHit(f"h{n}", f"t{n}", 1, 50, "USD") for n in range(2)]
+        again = [RelaunchSeats("d1", hit.id, 1, 1) for hit in new]
+        wanted = wanted_hits(STUDY, "mturk", new, 3.0, relaunched=again)
+        await record.writer.commit(wanted)
         assert await record.read(unposted_relaunches, STUDY) == ["d2"]
         # Refused, or taken back before it was posted: nobody was invited.
         await record.writer.commit(rows.hit_becomes("h0", HitState.FAILED, "no"))
@@ -249,24 +253,24 @@ async def test_every_decision_on_a_hit_and_what_it_conflicts_with(database_url: 
         await begin_study(record, people=0)
         commit = record.writer.commit
         new = [NewHit("h1", "t1", 2, 50, "USD"), NewHit("h2", "t2", 1, 50, "USD")]
-        await commit(rows.wanted_hits(STUDY, "mturk", new, 1.0))
+        await commit(wanted_hits(STUDY, "mturk", new, 1.0))
         with pytest.raises(Conflict):
-            await commit(rows.wanted_hits(STUDY, "mturk", [NewHit("h3", "t1", 1, 1, "USD")], 1.0))
-        await commit(rows.posted("h1", "R1", 2, 2.0, 3.0))
-        for again in (rows.posted("h1", "R9", 2, 2.0, 3.0), rows.found("h1", "R9", 2, 2.0, 3.0)):
+            await commit(wanted_hits(STUDY, "mturk", [NewHit("h3", "t1", 1, 1, "USD")], 1.0))
+        await commit(rows.posted("h1", "R1", 2, 2, 2.0, 3.0))
+        for becomes in (rows.posted, rows.found):
             with pytest.raises(Conflict):
-                await commit(again)
+                await commit(becomes("h1", "R9", 2, 2, 2.0, 3.0))
         # One name over there is one HIT here.
         with pytest.raises(Conflict):
-            await commit(rows.posted("h2", "R1", 1, 2.0, 3.0))
+            await commit(rows.posted("h2", "R1", 1, 1, 2.0, 3.0))
         [unplaced] = await record.read(rows.unplaced_hits, STUDY)
         assert unplaced.id == "h2"
         await commit(rows.hit_becomes("h2", HitState.CLOSED))
-        await commit(rows.found("h2", "R2", 1, 4.0, 5.0))
+        await commit(rows.found("h2", "R2", 1, 1, 4.0, 5.0))
         found = await record.read(rows.hits_by_remote_id, STUDY, ["R1", "R2", "R3"])
         assert {name: hit.id for name, hit in found.items()} == {"R1": "h1", "R2": "h2"}
         assert found["R2"].state is HitState.OPEN
-        await commit(rows.hits_seen(STUDY, {"h1": (1, 1), "h2": (0, 1)}))
+        await commit(rows.hits_seen(STUDY, {"h1": (1, 1, 2), "h2": (0, 1, 1)}))
         assert [
             (h.free, h.pending) for h in await record.read(rows.hits_in, STUDY, list(HitState))
         ] == [(1, 1), (0, 1)]
@@ -281,7 +285,7 @@ async def test_an_assignment_belongs_to_one_hit(database_url: str) -> None:
     async with opened(database_url) as record:
         await begin_study(record, people=0)
         new = [NewHit(f"h{n}", f"t{n}", 1, 50, "USD") for n in (1, 2)]
-        await commit_all(record, rows.wanted_hits(STUDY, "mturk", new, 1.0))
+        await commit_all(record, wanted_hits(STUDY, "mturk", new, 1.0))
         told = AssignmentRow("3A", "h1", "A1", AssignmentStatus.SUBMITTED, "code", 2.0)
         await record.writer.commit(rows.assignments_seen(STUDY, [told], []))
         moved = AssignmentRow("3A", "h2", "A2", AssignmentStatus.APPROVED, None, 3.0)
@@ -290,3 +294,82 @@ async def test_an_assignment_belongs_to_one_hit(database_url: str) -> None:
         await record.writer.commit(rows.assignments_seen(STUDY, [], [moved]))
         assert await record.read(rows.assignments_by_id, STUDY, ["3A"]) == {"3A": moved}
         assert await record.read(rows.assignments_of, STUDY, ["h1"]) == {}
+
+
+async def test_how_a_hit_grows(database_url: str) -> None:
+    async with opened(database_url) as record:
+        await begin_study(record, people=0)
+        commit = record.writer.commit
+
+        async def hit() -> HitRow:
+            return (await record.read(rows.hits_by_id, ["h1"]))["h1"]
+
+        async def grow(row: HitRow, total: int) -> None:
+            more = [MoreSeats(row, total)]
+            await commit(wanted_hits(STUDY, "prolific", [], 2.0, more=more))
+
+        async def open_seats() -> int:
+            return (await record.read(supply, STUDY)).open_seats
+
+        new = [NewHit("h1", "t1", 2, 50, "USD")]
+        await commit(wanted_hits(STUDY, "prolific", new, 1.0))
+        await commit(rows.posted("h1", "R1", 2, 2, 2.0, 3.0))
+        before = await hit()
+        await grow(before, 5)
+        row = await hit()
+        assert (row.state, row.seats, row.seats_there, row.free) == (HitState.OPEN, 5, 2, 2)
+        assert (row.to_grow, await open_seats()) == (3, 5)
+        # Whoever still thinks that it has two seats gives it no more.
+        with pytest.raises(Conflict):
+            await grow(before, 3)
+        await commit(rows.grown("h1", 4, 5))
+        row = await hit()
+        assert (row.seats, row.seats_there, row.free) == (5, 5, 4)
+        assert (row.to_grow, await open_seats()) == (0, 4)
+        # Closed, it is wanted again before it is opened again.
+        await commit(rows.hit_becomes("h1", HitState.CLOSED))
+        with pytest.raises(Conflict):
+            await commit(rows.grown("h1", 4, 5))
+        with pytest.raises(Conflict):
+            await grow(row, 6)
+        await commit(rows.hits_seen(STUDY, {"h1": (1, 0, 5)}))
+        await grow(await hit(), 7)
+        row = await hit()
+        assert (row.state, row.seats, row.free) == (HitState.WANTED, 7, 1)
+        assert (row.remote_id, await open_seats()) == ("R1", 3)
+        await commit(rows.posted("h1", "R1", 3, 7, 4.0, 5.0))
+        row = await hit()
+        assert (row.state, row.free, row.to_grow) == (HitState.OPEN, 3, 0)
+
+
+async def test_a_relaunch_is_posted_when_its_seats_are_there(database_url: str) -> None:
+    async with opened(database_url) as record:
+        await begin_study(record, people=0, items=())
+        with record.engine.connect() as connection, connection.begin():
+            add_items(connection, ["dog"], 3)
+            for n in range(3):
+                add_dialog(
+                    connection, f"d{n}", "dog", n + 1, phase=Phase.ENDED,
+                    outcome=Outcome.ABANDONED, at=1.0,
+                )  # fmt: skip
+                add_relaunch(connection, f"d{n}", "dog", n + 1, at=2.0)
+        commit = record.writer.commit
+        # Two in one HIT that is new, the third in what it grows by.
+        again = [RelaunchSeats("d0", "h1", 2, 2), RelaunchSeats("d1", "h1", 2, 4)]
+        new = [NewHit("h1", "t1", 4, 50, "USD")]
+        await commit(wanted_hits(STUDY, "prolific", new, 3.0, relaunched=again))
+        assert await record.read(unposted_relaunches, STUDY) == ["d2"]
+        await commit(rows.posted("h1", "R1", 4, 4, 3.0, 4.0))
+        hit = (await record.read(rows.hits_by_id, ["h1"]))["h1"]
+        third = [RelaunchSeats("d2", "h1", 2, 6)]
+        more = [MoreSeats(hit, 6)]
+        await commit(wanted_hits(STUDY, "prolific", [], 5.0, more=more, relaunched=third))
+        assert await record.read(unposted_relaunches, STUDY) == []
+        # It is closed before it got them: those who wanted them wait again, the others do not.
+        await commit(rows.hit_becomes("h1", HitState.CLOSED))
+        assert await record.read(unposted_relaunches, STUDY) == ["d2"]
+        # Somebody had given it the seats, and died before saying so.
+        await commit(rows.hits_seen(STUDY, {"h1": (0, 0, 6)}))
+        assert await record.read(unposted_relaunches, STUDY) == []
+        [chain] = await record.read(chains, STUDY)
+        assert [hits for _, _, hits in chain.dialogs] == [("h1",)] * 3

@@ -128,6 +128,10 @@ def hit(name: str, **fields: Any) -> dict[str, Any]:
     return {**row, **fields}
 
 
+def again(**fields: Any) -> dict[str, Any]:
+    return {"dialog_id": "first", "hit_id": "h", "seats": 2, "upto": 2, **fields}
+
+
 def assignment(name: str, **fields: Any) -> dict[str, Any]:
     row = {"study_id": STUDY, "id": name, "hit_id": "h", "worker": "W", "status": "taken"}
     return {**row, **fields}
@@ -161,7 +165,8 @@ STORY: list[tuple[Table, dict[str, Any]]] = [
     (tables.releases, release(0)),
     (tables.ledger, owed(0)),
     (tables.relaunches, relaunch("first")),
-    (tables.hits, hit("h", relaunch_of="first")),
+    (tables.hits, hit("h")),
+    (tables.relaunch_seats, again()),
     (tables.assignments, assignment("a")),
     (tables.payment_steps, step(0)),
     (tables.leases, lease()),
@@ -345,9 +350,17 @@ REFUSED: dict[str, tuple[Rows, str]] = {
         [(tables.hits, hit("other", study_id="none"))],
         "fk_hits_study_id_studies",
     ),
-    "a HIT for a relaunch that is none": (
-        [(tables.hits, hit("other", relaunch_of="none"))],
-        "fk_hits_relaunch_of_relaunches",
+    "a relaunch twice in one HIT": (
+        [(tables.relaunch_seats, again(upto=4))],
+        "pk_relaunch_seats",
+    ),
+    "seats for a relaunch that is none": (
+        [(tables.relaunch_seats, again(dialog_id="none"))],
+        "fk_relaunch_seats_dialog_id_relaunches",
+    ),
+    "seats of no HIT for a relaunch": (
+        [(tables.relaunch_seats, again(hit_id="none"))],
+        "fk_relaunch_seats_hit_id_hits",
     ),
     "the same assignment twice": (
         [(tables.assignments, assignment("a", worker="X"))],

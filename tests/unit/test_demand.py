@@ -13,7 +13,17 @@ from dialogs.record.hits import HitRow
 from dialogs.record.supply import Supply
 from dialogs.rules import HitState
 from hit_manager.config import HitConfig
-from hit_manager.demand import MAX_STRANGERS, Demand, demand, seats_of, shares, split, within_hours
+from hit_manager.demand import (
+    MAX_STRANGERS,
+    Demand,
+    Share,
+    apart,
+    demand,
+    seats_of,
+    split,
+    together,
+    within_hours,
+)
 
 CONFIG = HitConfig("s", "t", "d", "k", 50, 150, "USD", "https://x.example")
 NOON = 1_700_000_000.0 - 1_700_000_000.0 % 86_400 + 12 * 3600
@@ -38,11 +48,12 @@ def hit_rows(draw: st.DrawFn) -> list[HitRow]:
         seats = draw(st.integers(1, 9))
         free = 0 if state is HitState.WANTED else draw(st.integers(0, seats))
         remote = None if state is HitState.WANTED else f"R{n}"
+        there = 0 if state is HitState.WANTED else draw(st.integers(seats - 1, seats + 1))
         created = float(draw(st.integers(0, 5)))
         found.append(
             HitRow(
-                f"h{n}", "mturk", f"t{n}", remote, state, seats, 50, "USD", None, created, None,
-                None, free, 0, None,
+                f"h{n}", "mturk", f"t{n}", remote, state, seats, 50, "USD", created, None,
+                None, free, 0, None, there,
             )
         )  # fmt: skip
     return found
@@ -143,8 +154,8 @@ def test_a_tenth_more_of_ten_is_eleven() -> None:
 def test_the_newest_go_first_and_no_hit_is_cut_in_two() -> None:
     def hit(n: int, free: int) -> HitRow:
         return HitRow(
-            f"h{n}", "mturk", f"t{n}", f"R{n}", HitState.OPEN, 5, 50, "USD", None, float(n), None,
-            None, free, 0, None,
+            f"h{n}", "mturk", f"t{n}", f"R{n}", HitState.OPEN, 5, 50, "USD", float(n), None,
+            None, free, 0, None, 5,
         )  # fmt: skip
 
     hits = [hit(1, 1), hit(2, 1), hit(3, 5), hit(4, 0), hit(5, 1)]
@@ -175,20 +186,97 @@ def test_split(seats: int, each: int) -> None:
     assert len(parts) == math.ceil(seats / each)
 
 
-@given(st.integers(0, 60), st.integers(1, 9), st.integers(0, 20))
-def test_shares(seats: int, each: int, number: int) -> None:
-    names = [f"d{n}" for n in range(number)]
-    found = list(shares(seats, each, names))
-    assert sum(part for part, _ in found) == seats
-    assert all(0 < part <= each for part, _ in found)
+def seats_by_relaunch(shares: list[Share]) -> dict[str, int]:
     of: dict[str, int] = {}
-    for part, name in found:
-        if name:
-            of[name] = of.get(name, 0) + part
-    # The oldest first, two each; the last may get one.
-    assert list(of) == names[: math.ceil(seats / 2)]
-    assert all(n == 2 for n in list(of.values())[:-1])
+    for share in shares:
+        for name, seats, _ in share.relaunches:
+            of[name] = of.get(name, 0) + seats
+    return of
+
+
+def the_oldest_come_first(shares: list[Share], seats: int, names: list[str]) -> None:
+    of = seats_by_relaunch(shares)
+    # Two each; the last may get one.
+    assert sorted(of, key=names.index) == names[: math.ceil(seats / 2)]
+    assert sum(n == 1 for n in of.values()) <= 1
     assert all(n <= 2 for n in of.values())
+
+
+@given(st.integers(0, 60), st.integers(1, 9), st.integers(0, 20))
+def test_relaunches_apart(seats: int, each: int, number: int) -> None:
+    names = [f"d{n}" for n in range(number)]
+    found = list(apart(seats, each, names))
+    assert sum(share.total for share in found) == seats
+    assert all(0 < share.total <= each and share.hit is None for share in found)
+    assert all(len(share.relaunches) <= 1 for share in found)
+    the_oldest_come_first(found, seats, names)
+
+
+@st.composite
+def hits_to_grow(draw: st.DrawFn) -> list[HitRow]:
+    found = []
+    for n, hit in enumerate(draw(hit_rows())):
+        states = st.sampled_from([hit.state, HitState.CLOSED, HitState.DONE])
+        problem = draw(st.sampled_from([None, None, "refused"]))
+        free = draw(st.integers(0, hit.seats))
+        changed = replace(hit, state=draw(states), problem=problem, free=free)
+        posted = changed.state is not HitState.WANTED
+        found.append(replace(changed, remote_id=f"R{n}" if posted else None))
+    return found
+
+
+@given(st.integers(0, 60), st.integers(1, 15), st.integers(0, 20), hits_to_grow())
+def test_seats_together(seats: int, most: int, number: int, hits: list[HitRow]) -> None:
+    names = [f"d{n}" for n in range(number)]
+    found = together(seats, most, names, hits)
+    added = 0
+    for share in found:
+        numbers = {upto for _, _, upto in share.relaunches}
+        if share.hit is None:
+            assert 0 < share.total <= most
+            added += share.total
+            assert all(0 < n <= share.total for n in numbers)
+            continue
+        hit = share.hit
+        had = max(hit.seats, hit.seats_there)
+        opened = hit.free if hit.state is HitState.CLOSED else 0
+        assert hit.state not in (HitState.DONE, HitState.FAILED)
+        assert had <= share.total <= max(most, had)
+        assert opened + share.total - had > 0, "a HIT that gets nothing is left alone"
+        if hit.state is HitState.CLOSED:
+            assert hit.problem is None
+            assert hit.seats <= hit.seats_there
+        added += opened + share.total - had
+        assert all(had <= n <= share.total for n in numbers)
+    # Neither more nor fewer people could come than are wanted, closed HITs included.
+    assert added == seats
+    the_oldest_come_first(found, seats, names)
+    # A new HIT only where no open one has room, and no more of them than are needed.
+    new = [share for share in found if share.hit is None]
+    if new:
+        of_open = {s.hit.id: s.total for s in found if s.hit is not None}
+        for hit in hits:
+            if hit.state in (HitState.WANTED, HitState.OPEN):
+                assert of_open.get(hit.id, max(hit.seats, hit.seats_there)) >= most
+        assert all(share.total == most for share in new[:-1])
+
+
+def test_a_closed_hit_opens_with_all_that_is_free_in_it() -> None:
+    def hit(state: HitState, free: int) -> HitRow:
+        return HitRow(
+            "h1", "prolific", "t", "R1", state, 8, 50, "USD", 1.0, None, None, free, 0, None, 8
+        )
+
+    closed = hit(HitState.CLOSED, 3)
+    # Two are wanted, and three would come.
+    assert together(2, 20, [], [closed]) == [Share(2)]
+    assert together(3, 20, [], [closed]) == [Share(8, closed)]
+    assert together(5, 20, ["d1", "d2"], [closed]) == [
+        Share(10, closed, (("d1", 2, 8), ("d2", 2, 9)))
+    ]
+    is_open = hit(HitState.OPEN, 3)
+    assert together(2, 20, ["d1"], [closed, is_open]) == [Share(10, is_open, (("d1", 2, 10),))]
+    assert together(4, 10, ["d1"], [is_open]) == [Share(10, is_open, (("d1", 2, 10),)), Share(2)]
 
 
 def test_a_large_hit_comes_down_whole_when_money_is_short() -> None:
@@ -196,8 +284,8 @@ def test_a_large_hit_comes_down_whole_when_money_is_short() -> None:
         supply = Supply(missing, 0, 8, 0, 0)
         return demand(CONFIG, supply, [hit], running=True, affordable=affordable, now=NOON)
 
-    hit = HitRow("h", "mturk", "t", "R", HitState.OPEN, 9, 50, "USD", None, 1.0, None, None, 8, 0,
-                 None)  # fmt: skip
+    hit = HitRow("h", "mturk", "t", "R", HitState.OPEN, 9, 50, "USD", 1.0, None, None, 8, 0,
+                 None, 9)  # fmt: skip
     assert plan(8).expire == ()
     assert plan(2).expire == (hit,)
     # Where only fewer are wanted, it stays: nobody loses anything.
@@ -205,8 +293,8 @@ def test_a_large_hit_comes_down_whole_when_money_is_short() -> None:
 
 
 def test_work_of_people_who_never_came_stops_the_inviting() -> None:
-    hit = HitRow("h", "mturk", "t", "R", HitState.OPEN, 1, 50, "USD", None, 1.0, None, None, 1, 0,
-                 None)  # fmt: skip
+    hit = HitRow("h", "mturk", "t", "R", HitState.OPEN, 1, 50, "USD", 1.0, None, None, 1, 0,
+                 None, 1)  # fmt: skip
 
     def plan(strangers: int) -> Demand:
         supply = Supply(5, 0, 1, 0, 0, strangers=strangers)

@@ -44,6 +44,7 @@ def test_every_variable_is_read(tmp_path: Path) -> None:
         "DUOLOGUE_MTURK_ACCESS_KEY": "key",
         "DUOLOGUE_MTURK_SECRET_KEY": "its secret",
         "DUOLOGUE_PROLIFIC_TOKEN": "token",
+        "DUOLOGUE_PROLIFIC_HOOK_SECRET": "the workspace's",
     }
     settings = read_settings(given, tmp_path)
     assert set(given) == {f"DUOLOGUE_{name.upper()}" for name in Settings.model_fields}
@@ -60,6 +61,7 @@ def test_every_variable_is_read(tmp_path: Path) -> None:
         "mturk_access_key": "key",
         "mturk_secret_key": "its secret",
         "prolific_token": "token",
+        "prolific_hook_secret": "the workspace's",
     }
     assert list(tmp_path.iterdir()) == []
 

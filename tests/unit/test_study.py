@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,12 @@ from hypothesis import strategies as st
 from chatserver.config import SameAddress
 from dialogs.rules import Pay, Rules
 from duologue.money import to_cents, to_text
+from duologue.recruiting import hit_config, recruiter_for
 from duologue.reference.models import settings_page, study_page
+from duologue.settings import read_settings
 from duologue.study import StudyError, StudyFile, read_invitations, read_study
 from duologue.template import template
+from hit_manager.recruiters.prolific import Prolific
 
 MINIMAL = """
 [study]
@@ -23,6 +27,16 @@ title = "t"
 [items]
 file = "items.jsonl"
 """
+
+PROLIFIC = (
+    MINIMAL
+    + """
+[recruiter]
+kind = "prolific"
+[recruiter.prolific]
+workspace = "65a1"
+"""
+)
 
 
 def read(folder: Path, text: str) -> StudyFile:
@@ -159,6 +173,35 @@ def test_every_key_reaches_the_server(tmp_path: Path) -> None:
         (MINIMAL + "[recruiter]\nkind = 'turk'", "recruiter.kind must be 'link', 'mturk' or"),
         (MINIMAL + "[recruiter]\nhours = '8-8'", "recruiter.hours must be two hours"),
         (MINIMAL + "[recruiter]\nkind = 'prolific'", "recruiter.prolific.workspace is missing"),
+        (PROLIFIC + "screen_out = '1.50'", "screen_out must be more than nothing and less than"),
+        (PROLIFIC + "screen_out = '0.305'", "recruiter.prolific.screen_out has 3 digits"),
+        (PROLIFIC + "devices = ['phone']", "recruiter.prolific.devices[1] must be"),
+        (PROLIFIC + "devices = []", "recruiter.prolific.devices"),
+        (PROLIFIC + "inside_at_once = 1", "recruiter.prolific.inside_at_once must be"),
+        (PROLIFIC + "rejection_category = 'BORING'", "rejection_category must be one of BAD_CODE"),
+        (PROLIFIC + "vat_percent = -1", "recruiter.prolific.vat_percent must be"),
+        *[
+            (PROLIFIC + f"filters = [{{ {text} }}]", f"recruiter.prolific.filters[1] {told}")
+            for text, told in (
+                ("filter_id = 'age'", "must have a filter_id, and selected_values or"),
+                ("selected_values = ['1']", "must have a filter_id, and selected_values or"),
+                ("filter_id = 'sex', selected_values = []", "must have a filter_id, and"),
+                ("filter_id = 'sex', selected_values = [1]", "must have selected_values in quotes"),
+                ("filter_id = 'sex', selected_values = ['1'], any = 1", "must have selected_val"),
+                ("filter_id = 'age', selected_range = {}", "must have lower, upper or both"),
+                ("filter_id = 'age', selected_range = { least = 3 }", "must have lower, upper or"),
+                (
+                    "filter_id = 'age', selected_range = { lower = '3' }",
+                    "must have lower, upper or",
+                ),
+                (
+                    "filter_id = 'age', selected_range = { lower = 3, upper = 2 }",
+                    "must have a lower end",
+                ),
+                ("filter_id = 'or'", 'must be filter_id = "and" or "or"'),
+                ("filter_id = 'or', selected_filters = [{ filter_id = 'age' }]", "must have a fil"),
+            )
+        ],
         (MINIMAL + "[recruiter]\nkind = 'mturk'\nreward = '0.11'", "not be more than 0.10"),
         (MINIMAL + "[recruiter]\nkind = 'mturk'\nreward = '0'", "more than nothing"),
         (
@@ -170,7 +213,7 @@ def test_every_key_reaches_the_server(tmp_path: Path) -> None:
             'pay.complete must be more than 0 for recruiter.kind = "prolific"',
         ),
         (MINIMAL + "[recruiter]\nendpoint = 'here'", "recruiter.endpoint must be"),
-        (MINIMAL + "[recruiter]\nseats = 10", "recruiter.seats"),
+        (MINIMAL + "[recruiter]\nkind = 'mturk'\nseats = 10", "recruiter.seats"),
         (
             MINIMAL + "[pay]\ncurrency = 'EUR'\n[recruiter]\nkind = 'mturk'",
             'pay.currency must be "USD"',
@@ -321,3 +364,72 @@ def test_amounts_are_exact(amount: str, currency: str, cents: int) -> None:
 def test_what_is_no_amount_is_refused(amount: str) -> None:
     with pytest.raises(ValueError, match="must be an amount"):
         to_cents(amount, "USD")
+
+
+def test_what_prolific_is_told_stands_in_the_study_file(tmp_path: Path) -> None:
+    """Every setting of the recruiter that a team could want, and none without effect."""
+    told = """
+devices = ["desktop"]
+filters = [
+  { filter_id = "or", selected_filters = [
+    { filter_id = "age", selected_range = { lower = 20, upper = 40.5 } },
+    { filter_id = "sex", selected_values = ["0", "1"], weightings = { "0" = 1, "1" = 2 } },
+  ] },
+  { filter_id = "approval_rate", selected_range = { lower = 95 } },
+]
+inside_at_once = 6
+block_group = "Not these"
+screen_out = "0.30"
+screen_out_slots = 7
+rejection_category = "LOW_EFFORT"
+service_fee_percent = 33.3
+vat_percent = 20
+project = "65a0"
+"""
+    file = tmp_path / "study.toml"
+    file.write_text(PROLIFIC + told)
+    study = read_study(file)
+    environment = {
+        "DUOLOGUE_PROLIFIC_TOKEN": "token",
+        "DUOLOGUE_PROLIFIC_HOOK_SECRET": "the workspace's",
+        "DUOLOGUE_SECRET_KEY": "k" * 40,
+    }
+    recruiter = recruiter_for(study, read_settings(environment, tmp_path))
+    assert isinstance(recruiter, Prolific)
+    config = recruiter.config
+    assert config.filters == (
+        {
+            "filter_id": "or",
+            "selected_filters": [
+                {"filter_id": "age", "selected_range": {"lower": 20, "upper": 40.5}},
+                {
+                    "filter_id": "sex",
+                    "selected_values": ["0", "1"],
+                    "weightings": {"0": 1, "1": 2},
+                },
+            ],
+        },
+        {"filter_id": "approval_rate", "selected_range": {"lower": 95}},
+    )
+    assert (config.workspace_id, config.project_id, config.token) == ("65a1", "65a0", "token")
+    assert (config.devices, config.inside_at_once) == (("desktop",), 6)
+    assert (config.block_group, config.rejection_category) == ("Not these", "LOW_EFFORT")
+    assert (config.screen_out_cents, config.screen_out_slots) == (30, 7)
+    assert (config.service_fee_percent, config.vat_percent) == (Decimal("33.3"), Decimal(20))
+    assert config.hook_secret == "the workspace's"
+    assert config.dialogs_per_worker == study.study.dialogs_per_worker
+
+
+@pytest.mark.parametrize(
+    ("text", "seats"),
+    [
+        ("kind = 'mturk'", 1),
+        ("kind = 'mturk'\nseats = 9", 9),
+        ("kind = 'prolific'\nprolific.workspace = '65a1'", 10_000),
+        ("kind = 'prolific'\nseats = 40\nprolific.workspace = '65a1'", 40),
+    ],
+)
+def test_how_many_seats_a_hit_has(tmp_path: Path, text: str, seats: int) -> None:
+    file = tmp_path / "study.toml"
+    file.write_text(MINIMAL + f"[recruiter]\n{text}\n")
+    assert hit_config(read_study(file), "https://x.example").seats == seats

@@ -12,12 +12,14 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from dialogs.rules import AssignmentStatus
+from hit_manager.config import MAX_SEATS
 from hit_manager.recruiters.backoff import Patience
 from hit_manager.recruiters.base import (
     Arriving,
     Bonus,
     Capabilities,
     HitStatus,
+    Keep,
     NotThere,
     Posting,
     Proof,
@@ -26,6 +28,7 @@ from hit_manager.recruiters.base import (
     RemoteAssignment,
     RemoteHit,
     Unavailable,
+    keep_nothing,
 )
 from hit_manager.recruiters.mturk import money
 from hit_manager.recruiters.mturk.blocking import SoftBlock
@@ -79,6 +82,7 @@ class Mturk(Recruiter):
             messages=True,
             blocks=bool(config.block_name),
             repeat_safe=True,
+            most_seats=MAX_SEATS,
         )
         self._client = Client(config, patience or Patience(told=show))
         self._block = SoftBlock(self._client, config.block_name) if config.block_name else None
@@ -242,7 +246,7 @@ class Mturk(Recruiter):
 
     # --- Money beside the reward -------------------------------------------------------------
 
-    async def pay(self, bonus: Bonus) -> None:
+    async def pay(self, bonus: Bonus, keep: Keep = keep_nothing) -> None:
         if bonus.currency != "USD":
             raise Refused(f"bonuses are paid in USD, not {bonus.currency}")
         try:

@@ -5,7 +5,7 @@ becomes a study over there, `bonuses` the two steps of a payment, `hooks` what P
 itself, and `recruiter` the recruiter.
 """
 
-from hit_manager.recruiters.prolific.bonuses import BonusStep, Steps
+from hit_manager.recruiters.prolific.bonuses import BonusStep
 from hit_manager.recruiters.prolific.config import Codes, ProlificConfig
 from hit_manager.recruiters.prolific.hooks import Look, LookAt, read_hook
 from hit_manager.recruiters.prolific.recruiter import Prolific
@@ -17,6 +17,5 @@ __all__ = [
     "LookAt",
     "Prolific",
     "ProlificConfig",
-    "Steps",
     "read_hook",
 ]

@@ -7,48 +7,24 @@ https://docs.prolific.com/api-reference/bonuses/pay-bonus-payments ("not idempot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from enum import StrEnum
-from typing import Any, Final, Protocol
+from typing import Any
 
-from hit_manager.recruiters.base import Bonus, Refused
+from hit_manager.recruiters.base import Bonus, Keep, Known, Refused
 from hit_manager.recruiters.prolific.client import Client, Repeat
 
 
 class BonusStep(StrEnum):
-    """The two steps of a payment."""
+    """The two steps of a payment. What is kept ahead of each holds its name as `step`, and as
+    `before` how many bonuses of this amount the submission had already; ahead of `PAY` besides
+    `payment`, the id of what was set up, and `total`, what it costs in cents, fees and taxes
+    included."""
 
     CREATE = "create"
     """Nothing is paid by it. A crash before its end is no reason to look."""
     PAY = "pay"
     """From before this step the bonus may have been paid."""
-
-
-Detail = Mapping[str, str | int]
-"""What is known at a step. Always `before`: how many bonuses of this amount the submission had
-already, which `Prolific.paid` wants to know after a crash. After `CREATE`, and before and after
-`PAY`, besides: `payment`, the id of what was set up, and `total`, what it costs in cents, fees and
-taxes included."""
-
-
-class Steps(Protocol):
-    """Is told before and after each step, and may store it; the step waits for it. An exception
-    from `before` stops the payment ahead of that step."""
-
-    async def before(self, step: BonusStep, detail: Detail) -> None: ...
-
-    async def after(self, step: BonusStep, detail: Detail) -> None: ...
-
-
-class _NoSteps:
-    async def before(self, step: BonusStep, detail: Detail) -> None:
-        pass
-
-    async def after(self, step: BonusStep, detail: Detail) -> None:
-        pass
-
-
-NO_STEPS: Final[Steps] = _NoSteps()
 
 
 def major_units(cents: int) -> str:
@@ -57,15 +33,15 @@ def major_units(cents: int) -> str:
 
 
 async def pay(
-    client: Client, bonus: Bonus, before: int, steps: Steps, sending: Callable[[], None]
+    client: Client, bonus: Bonus, before: int, keep: Keep, sending: Callable[[], None]
 ) -> None:
     """Take both steps for one submission; `sending` is called around the second.
 
     Raises:
         Unsure: the second step may have been carried out.
     """
-    known: Detail = {"before": before}
-    await steps.before(BonusStep.CREATE, known)
+    known: Known = {"before": before}
+    await keep({**known, "step": BonusStep.CREATE.value})
     # One submission at a time: a wrong one among many fails all, and what a submission has been
     # paid is all there is to look at after a lost answer.
     made: dict[str, Any] = await client.post(
@@ -81,16 +57,10 @@ async def pay(
             f"Prolific would pay {made.get('amount')} instead of {bonus.cents} cents: nothing "
             "has been paid"
         )
-    detail: Detail = {
-        **known,
-        "payment": str(made["id"]),
-        "total": int(made["total_amount"]),
-    }
-    await steps.after(BonusStep.CREATE, detail)
-    await steps.before(BonusStep.PAY, detail)
+    set_up: Known = {"payment": str(made["id"]), "total": int(made["total_amount"])}
+    await keep({**known, "step": BonusStep.PAY.value, **set_up})
     sending()
     try:
         await client.post(f"bulk-bonus-payments/{made['id']}/pay/", None, Repeat.ONCE)
     finally:
         sending()
-    await steps.after(BonusStep.PAY, detail)

@@ -21,6 +21,9 @@ _CODE_CHARACTERS: Final = 10
 """50 bits: nobody guesses one, and a person can still copy it by hand."""
 
 
+MOST_PLACES: Final = 10_000
+"""Of one study. Prolific names no limit; nobody has so much to ask."""
+
 _DEVICES: Final = frozenset({"desktop", "tablet", "mobile"})
 REJECTION_CATEGORIES: Final = frozenset(
     {
@@ -136,7 +139,7 @@ class ProlificConfig:
     project_id: str | None = None
     estimated_minutes: int = 15
     filters: tuple[Mapping[str, Any], ...] = ()
-    devices: tuple[str, ...] = ("desktop", "tablet")
+    devices: tuple[str, ...] = ("desktop", "tablet", "mobile")
     dialogs_per_worker: int = 1
     inside_at_once: int | None = None
     block_group: str = "Duologue: not invited"

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 from typing import Any, Final
 from urllib.parse import urlencode
+
+import orjson
 
 from dialogs.rules import AssignmentStatus
 from hit_manager.recruiters.base import (
     Arriving,
     Bonus,
     Capabilities,
+    Keep,
     NotThere,
     NotYet,
     Posting,
@@ -26,11 +30,12 @@ from hit_manager.recruiters.base import (
     RemoteHit,
     Step,
     Unavailable,
+    keep_nothing,
 )
 from hit_manager.recruiters.prolific import bonuses
-from hit_manager.recruiters.prolific.bonuses import NO_STEPS, Steps
+from hit_manager.recruiters.prolific.bonuses import BonusStep
 from hit_manager.recruiters.prolific.client import Client, Repeat
-from hit_manager.recruiters.prolific.config import ProlificConfig
+from hit_manager.recruiters.prolific.config import MOST_PLACES, ProlificConfig
 from hit_manager.recruiters.prolific.groups import Group
 from hit_manager.recruiters.prolific.hooks import Look, read_hook
 from hit_manager.recruiters.prolific.studies import Studies, is_id, safe
@@ -40,6 +45,7 @@ from hit_manager.recruiters.prolific.study import (
     SUBMISSION,
     SubmissionStatus,
     assignment_status,
+    new_study,
     remote_assignment,
     submission_status,
 )
@@ -78,6 +84,8 @@ class Prolific(Recruiter):
         messages=True,
         blocks=True,
         needs_code=True,
+        grows=True,
+        most_seats=MOST_PLACES,
     )
 
     def __init__(
@@ -149,6 +157,10 @@ class Prolific(Recruiter):
         first recruits nobody."""
         self._check_currency(posting.currency)
         return await self._studies.post(posting)
+
+    def terms(self, posting: Posting) -> str:
+        body = new_study(replace(posting, key="", seats=1), self.config, "")
+        return hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
 
     async def grow(self, hit_id: str, seats: int, key: str) -> None:
         """Places only grow: for fewer than there are, nothing is done. A study whose places were
@@ -225,11 +237,20 @@ class Prolific(Recruiter):
         )
         return self.config.screen_out_cents
 
-    def steps(self, cents: int, reward: int) -> tuple[Step, ...]:
-        """Less than the reward is paid beside it, after the work has been asked back."""
+    def steps(self, cents: int, reward: int, *, waited: bool = False) -> tuple[Step, ...]:
+        """Less than the reward is paid beside it, after the work has been asked back; who waited
+        in vain is screened out instead, where that can be done and pays no more than is owed."""
+        fixed = self.config.screen_out_cents
+        if waited and fixed is not None and fixed <= cents:
+            return (Step.SCREEN_OUT,) if cents == fixed else (Step.SCREEN_OUT, Step.BONUS)
         if cents < reward:
             return (Step.RETURN, Step.BONUS) if cents else (Step.RETURN,)
         return super().steps(cents, reward)
+
+    def pays(self, step: Step, reward: int) -> int:
+        if step is Step.SCREEN_OUT:
+            return self.config.screen_out_cents or 0
+        return super().pays(step, reward)
 
     async def request_return(self, assignment_id: str, reason: str) -> None:
         """Ask the participant to give the submission back; they may or may not. Asked once only.
@@ -249,8 +270,8 @@ class Prolific(Recruiter):
 
     # --- Money -----------------------------------------------------------------------------
 
-    async def pay(self, bonus: Bonus, steps: Steps = NO_STEPS) -> None:
-        """Set the payment up, then pay it. Both steps are told to `steps`.
+    async def pay(self, bonus: Bonus, keep: Keep = keep_nothing) -> None:
+        """Set the payment up, then pay it. How things stand is kept ahead of both steps.
 
         Raises:
             NotYet: the work is not handed in, or a bonus that could not be told from this one
@@ -271,34 +292,32 @@ class Prolific(Recruiter):
             if self._doubtful.get(same, bonus.key) != bonus.key:
                 raise NotYet("another bonus of this amount may be on its way: look at it first")
             # What was paid a moment ago may not be listed yet.
-            before = max(_amounts(submission).count(bonus.cents), self._listed_soon.get(same, 0))
+            listed = _amounts(submission).count(bonus.cents)
+            before = max(listed, self._listed_soon.get(same, 0), bonus.earlier)
 
             def sending() -> None:
                 self._sent[bonus.key] = _Sent(self._now(), before)
                 self._doubtful[same] = bonus.key
 
-            await bonuses.pay(self._client, bonus, before, steps, sending)
+            await bonuses.pay(self._client, bonus, before, keep, sending)
             del self._doubtful[same]
             self._listed_soon[same] = before + 1
 
-    async def paid(self, bonus: Bonus, before: int | None = None) -> bool | None:
-        """Whether the submission's list of bonuses has this amount more often than `before` the
-        payment, as `steps` was told; None where nobody can tell.
-
-        The list holds amounts and nothing else, so without `before`, after a restart, an equal
-        amount may be another bonus.
+    async def paid(self, bonus: Bonus) -> bool:
+        """Whether the submission's list of bonuses, which holds amounts and nothing else, has this
+        amount more often than before the payment.
 
         Raises:
             NotYet: a payment takes minutes to be listed, and one that was sent by this process,
                 or by one before it, may still be on its way.
         """
         sent = self._sent.get(bonus.key)
-        if before is None and sent is not None:
-            before = sent.before
+        if sent is None and bonus.known.get("step") != BonusStep.PAY:
+            # It is kept ahead of the step that pays, so nobody has come to that.
+            return False
+        before = int(bonus.known["before"]) if sent is None else sent.before
         listed = _amounts(await self._submission(bonus.assignment_id)).count(bonus.cents)
-        if listed and before is None:
-            return None
-        paid = listed > (before or 0)
+        paid = listed > before
         quiet_s = self._now() - (self._born if sent is None else sent.at)
         if not paid and quiet_s < self.config.paid_within_s:
             raise NotYet("a payment that was just sent would not be listed yet")

@@ -123,11 +123,12 @@ def completion_codes(config: ProlificConfig) -> list[dict[str, Any]]:
     returning = {
         "action": "REQUEST_RETURN",
         "return_reason": "Thank you for waiting. Nobody was there to talk with, so please return "
-        "this submission; your waiting time is paid as a bonus.",
+        "this submission. Your waiting time is paid as a bonus, and returning it is no rejection.",
     }
     leaving = {
         "action": "REQUEST_RETURN",
-        "return_reason": "You left before the end, so please return this submission.",
+        "return_reason": "You left before the end, so please return this submission. Returning it "
+        "is no rejection.",
     }
     waited = returning if config.screen_out_cents is None else review
     codes: list[dict[str, Any]] = [
@@ -207,13 +208,15 @@ def remote_hit(study: Mapping[str, Any], counts: Mapping[str, Any] | None, mark:
         taken = places_taken(counts)
         pending = sum(int(counts.get(status, 0)) for status in _INSIDE)
     status = hit_status(study_status(study))
+    room = max(seats - taken, 0)
     return RemoteHit(
         id=str(study["id"]),
         status=status,
         seats=seats,
-        free=max(seats - taken, 0) if status is HitStatus.OPEN else 0,
+        free=room if status is HitStatus.OPEN else 0,
         pending=pending,
         key=name.removeprefix(mark) if name.startswith(mark) else None,
+        room=room,
     )
 
 

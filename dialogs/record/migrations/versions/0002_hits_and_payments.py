@@ -34,16 +34,14 @@ def upgrade() -> None:
         sa.Column("seats", sa.Integer(), nullable=False),
         sa.Column("reward", sa.Integer(), nullable=False),
         sa.Column("currency", sa.Text(), nullable=False),
-        sa.Column("relaunch_of", sa.Text()),
         sa.Column("created_at", sa.Double(), nullable=False),
         sa.Column("posted_at", sa.Double()),
         sa.Column("expires_at", sa.Double()),
         sa.Column("free", sa.Integer(), nullable=False, server_default="0"),
         sa.Column("pending", sa.Integer(), nullable=False, server_default="0"),
+        sa.Column("seats_there", sa.Integer(), nullable=False, server_default="0"),
+        sa.Column("terms", sa.Text()),
         sa.Column("problem", sa.Text()),
-        sa.ForeignKeyConstraint(
-            ["relaunch_of"], ["relaunches.dialog_id"], name=op.f("fk_hits_relaunch_of_relaunches")
-        ),
         sa.ForeignKeyConstraint(
             ["study_id"], ["studies.id"], name=op.f("fk_hits_study_id_studies")
         ),
@@ -52,7 +50,23 @@ def upgrade() -> None:
         sa.UniqueConstraint("token", name=op.f("uq_hits_token")),
     )
     op.create_index(op.f("ix_hits_state"), "hits", ["study_id", "state"])
-    op.create_index(op.f("ix_hits_relaunch_of"), "hits", ["relaunch_of"])
+    op.create_table(
+        "relaunch_seats",
+        sa.Column("dialog_id", sa.Text(), nullable=False),
+        sa.Column("hit_id", sa.Text(), nullable=False),
+        sa.Column("seats", sa.Integer(), nullable=False),
+        sa.Column("upto", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["dialog_id"],
+            ["relaunches.dialog_id"],
+            name=op.f("fk_relaunch_seats_dialog_id_relaunches"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["hit_id"], ["hits.id"], name=op.f("fk_relaunch_seats_hit_id_hits")
+        ),
+        sa.PrimaryKeyConstraint("dialog_id", "hit_id", name=op.f("pk_relaunch_seats")),
+    )
+    op.create_index(op.f("ix_relaunch_seats_hit_id"), "relaunch_seats", ["hit_id"])
     op.create_table(
         "assignments",
         sa.Column("study_id", sa.Text(), nullable=False),
