@@ -40,7 +40,8 @@ async def served(folder: Path) -> AsyncIterator[tuple[str, asyncio.subprocess.Pr
     finally:
         if process.returncode is None:
             process.kill()
-            await process.wait()
+        # To its end, or the pipe is still open when the loop is closed.
+        await process.communicate()
 
 
 async def test_a_study_killed_with_a_long_history_is_served_again(tmp_path: Path) -> None:
