@@ -6,6 +6,8 @@ import asyncio
 import re
 from dataclasses import replace
 
+import pytest
+
 from hit_manager.marketplace import assignments, qualification_types, qualifications, workers
 from hit_manager.marketplace.requirements import (
     ADULT,
@@ -249,6 +251,33 @@ async def test_posts_from_elsewhere_do_nothing(shop: Market) -> None:
     assert (await stored(shop, assignment_id)).status is AssignmentStatus.ACCEPTED
     person.last = page
     assert (await person.post(paths[0], headers={"Origin": shop.url})).status == 200
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "status"),
+    [
+        ("market.example.org", "https://market.example.org", 200),
+        # A proxy may name the usual port; a browser does not.
+        ("market.example.org:443", "https://market.example.org", 200),
+        ("MARKET.example.org:80", "http://market.example.org", 200),
+        ("market.example.org:443", "http://market.example.org", 403),
+        ("market.example.org", "https://other.example.org", 403),
+        ("market.example.org", "https://market.example.org@other.example.org", 403),
+        ("market.example.org", "ftp://market.example.org", 403),
+        ("market.example.org", "http://[::1", 403),
+        ("market.example.org", "\udcff", 403),
+    ],
+)
+async def test_an_origin_is_compared_as_browsers_do(
+    shop: Market, host: str, origin: str, status: int
+) -> None:
+    hit_id = await shop.hit()
+    person = await shop.person()
+    await person.get(f"/worker/hits/{hit_id}")
+    path = f"/worker/hits/{hit_id}/accept"
+    headers = {"Host": host, "Origin": origin}
+    posted = await person.post(path, headers=headers, allow_redirects=False)
+    assert posted.status == (303 if status == 200 else status)
 
 
 async def test_a_token_is_of_one_worker_and_one_sign_in(shop: Market) -> None:

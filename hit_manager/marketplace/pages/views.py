@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -18,7 +19,7 @@ from hit_manager.marketplace import (
 )
 from hit_manager.marketplace.errors import NoSuchAssignment, NoSuchHit, Refused
 from hit_manager.marketplace.pages.render import page
-from hit_manager.marketplace.pages.session import MARKET, WORKER, is_own_post, token
+from hit_manager.marketplace.pages.session import MARKET, WORKER, is_ours, is_own_post, token
 from hit_manager.marketplace.pages.task import HTML_POLICY, html_page, show
 from hit_manager.marketplace.states import AssignmentStatus, RequestStatus
 from hit_manager.marketplace.workviews import Sort, Sought
@@ -104,7 +105,8 @@ async def preview(request: web.Request) -> web.Response:
     another = await market.store.read(workviews.pick, worker.id, hit.hit_type_id, hit.hit_id)
     task = None
     if hit.may_preview:
-        task = show(hit.question, market.public_url, hit.hit_id)
+        ours = partial(is_ours, request)
+        task = show(hit.question, market.public_url, hit.hit_id, is_ours=ours)
     return signed_in(
         request,
         "preview.html",
@@ -148,6 +150,7 @@ async def work(request: web.Request) -> web.Response:
         held.question,
         market.public_url,
         held.hit_id,
+        is_ours=partial(is_ours, request),
         assignment_id=held.assignment_id,
         worker_id=worker.id,
     )
