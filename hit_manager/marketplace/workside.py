@@ -126,7 +126,7 @@ def read_messages(connection: Connection, now: float, worker_id: str) -> None:
 
 
 def _hash(session: str) -> str:
-    return hashlib.sha256(session.encode()).hexdigest()
+    return hashlib.sha256(session.encode(errors="replace")).hexdigest()
 
 
 # --- Working -------------------------------------------------------------------------------

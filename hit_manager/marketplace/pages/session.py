@@ -14,6 +14,7 @@ from aiohttp import hdrs, web
 
 from hit_manager.marketplace.addresses import place_of, place_of_host
 from hit_manager.marketplace.core import Marketplace
+from hit_manager.marketplace.pages.forms import Form
 from hit_manager.marketplace.workside import Worker, worker_of
 
 MARKET: Final = web.AppKey("market_of_pages", Marketplace)
@@ -52,18 +53,14 @@ def token(request: web.Request) -> str:
     """
     secret = request.app[MARKET].store.secret
     said = request.cookies.get(COOKIE, "")
-    return hmac.new(secret, f"post {said}".encode(), hashlib.sha256).hexdigest()
+    return hmac.new(secret, f"post {said}".encode(errors="replace"), hashlib.sha256).hexdigest()
 
 
-async def is_own_post(request: web.Request) -> bool:
-    """Whether a page of ours, shown to this worker, made this post."""
-    form = await request.post()
-    given = form.get(TOKEN_FIELD)
-    return (
-        isinstance(given, str)
-        and hmac.compare_digest(given.encode(), token(request).encode())
-        and from_here(request)
-    )
+def is_own_post(request: web.Request, form: Form) -> bool:
+    """Whether a page of ours, shown to this worker, made this post of this form."""
+    given = form.get(TOKEN_FIELD, "")
+    same = hmac.compare_digest(given.encode(), token(request).encode())
+    return same and from_here(request)
 
 
 def from_here(request: web.Request) -> bool:

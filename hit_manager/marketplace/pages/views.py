@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
@@ -18,6 +17,7 @@ from hit_manager.marketplace import (
     workviews,
 )
 from hit_manager.marketplace.errors import NoSuchAssignment, NoSuchHit, Refused
+from hit_manager.marketplace.pages.forms import Form, read_form
 from hit_manager.marketplace.pages.render import page
 from hit_manager.marketplace.pages.session import MARKET, WORKER, is_ours, is_own_post, token
 from hit_manager.marketplace.pages.task import HTML_POLICY, html_page, show
@@ -132,11 +132,11 @@ async def accept(request: web.Request) -> web.Response:
 async def ask(request: web.Request) -> web.Response:
     """Ask for a qualification that a HIT needs, and go back to the HIT."""
     form = await _own(request)
-    hit_id = form.get("hit")
+    hit_id = form.get("hit", "")
     market, worker = request.app[MARKET], request[WORKER]
     asked = await market.write(qualification_requests.ask, worker.id, request.match_info["type"])
     said = "granted" if asked.status is RequestStatus.GRANTED else "asked"
-    where = f"hits/{hit_id}" if isinstance(hit_id, str) and hit_id.isalnum() else ""
+    where = f"hits/{hit_id}" if hit_id.isalnum() else ""
     raise web.HTTPSeeOther(f"/worker/{where}?said={said}")
 
 
@@ -233,15 +233,16 @@ async def html_question(request: web.Request) -> web.Response:
     )
 
 
-async def _own(request: web.Request) -> Mapping[str, object]:
+async def _own(request: web.Request) -> Form:
     """The form of a post, if a page of ours made it.
 
     Raises:
         HTTPForbidden: it was made elsewhere, or this page is of an earlier sign-in.
     """
-    if not await is_own_post(request):
+    form = await read_form(request)
+    if not is_own_post(request, form):
         raise web.HTTPForbidden
-    return await request.post()
+    return form
 
 
 def _number(text: str | None) -> int:
