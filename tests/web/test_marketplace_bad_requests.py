@@ -193,11 +193,11 @@ async def test_nothing_compressed_is_taken(shop: Market, encoding: str) -> None:
 async def test_a_bomb_is_not_unpacked(shop: Market) -> None:
     bomb = gzip.compress(b"\0" * 300_000_000, 1)
     assert len(bomb) < 2_000_000
-    began = time.process_time()
+    began = time.thread_time()
     said = await status(shop, "POST", "/", bomb, Content_Encoding="gzip")
     assert said == 415
-    spent_s = time.process_time() - began
-    assert spent_s < 0.1
+    # The server runs in this thread.
+    assert time.thread_time() - began < 0.1
 
 
 async def test_who_hangs_up_in_the_middle_is_no_failure(shop: Market) -> None:
