@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Final
+from urllib.parse import urlsplit
 
 from aiohttp import hdrs, web
 from pydantic import BaseModel, ValidationError
@@ -71,6 +72,7 @@ def _headers(
 async def _errors(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Every error is one sentence as JSON, and no internals."""
     try:
+        _check_headers(request)
         return await handler(request)
     except web.HTTPException as answer:
         if answer.status < 400:
@@ -87,6 +89,22 @@ async def _errors(request: web.Request, handler: Handler) -> web.StreamResponse:
     except Exception:
         log.exception("%s %s failed", request.method, request.path)
         return _refuse(500, ErrorCode.TRY_AGAIN, "Something went wrong on our side.")
+
+
+def _check_headers(request: web.Request) -> None:
+    """Refuse what no page of ours sends.
+
+    Raises:
+        HTTPUnsupportedMediaType: a compressed body, which could be a thousand times as long.
+        HTTPBadRequest: an origin that is no address.
+    """
+    for encoding in request.headers.getall(hdrs.CONTENT_ENCODING, ()):
+        if encoding.strip().lower() not in ("", "identity"):
+            raise web.HTTPUnsupportedMediaType
+    try:
+        urlsplit(request.headers.get(hdrs.ORIGIN, ""))
+    except ValueError:
+        raise web.HTTPBadRequest from None
 
 
 def _refuse(status: int, code: ErrorCode, error: str) -> web.Response:
@@ -123,6 +141,10 @@ async def _arrivals(request: web.Request) -> web.StreamResponse:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "body"
         return _refuse(400, ErrorCode.BAD_REQUEST, f"{where}: {first['msg']}")
+    texts = (*asked.query, *asked.query.values(), asked.worker_key or "", asked.language)
+    if any("\0" in text for text in texts):
+        # PostgreSQL cannot be asked for it.
+        return _refuse(400, ErrorCode.BAD_REQUEST, "The link holds characters that are no text.")
     address = client_address(request, service.config.trusted_proxies)
     return _json(ArrivalAnswer(token=await service.arrivals.admit(asked, address)))
 
@@ -133,7 +155,9 @@ def client_address(request: web.Request, trusted_proxies: int) -> str:
     Each trusted proxy adds the address it saw to the end of X-Forwarded-For; what stands
     before those could be made up by anybody.
     """
-    seen = [a.strip() for a in request.headers.get("X-Forwarded-For", "").split(",") if a.strip()]
+    # A header may hold bytes that are no text.
+    said = request.headers.get("X-Forwarded-For", "").encode(errors="replace").decode()
+    seen = [a.strip() for a in said.split(",") if a.strip()]
     if trusted_proxies and len(seen) >= trusted_proxies:
         return seen[-trusted_proxies]
     return request.remote or ""

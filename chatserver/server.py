@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Final
+from urllib.parse import urlsplit
 
 from aiohttp import web
 from redis.asyncio import BlockingConnectionPool, Redis
@@ -37,6 +38,15 @@ def _redis(url: str, *, read_timeout_s: float | None) -> Redis:
         retry=Retry(NoBackoff(), 0),
     )
     return Redis.from_pool(pool)
+
+
+def origin_of(url: str) -> str:
+    """The origin of an address, as a browser names it: small letters, no usual port, no path."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    usual = parts.port is None or parts.port == {"http": 80, "https": 443}.get(parts.scheme)
+    return f"{parts.scheme}://{host}" if usual else f"{parts.scheme}://{host}:{parts.port}"
 
 
 class Server:
@@ -73,12 +83,19 @@ async def serve(
     redis = _redis(redis_url, read_timeout_s=REDIS_ANSWERS_WITHIN_S)
     listener = _redis(redis_url, read_timeout_s=None)
     door = door_for(record) if door_for else None
-    engine = Engine(config.public_url or None)
+    engine = Engine(origin_of(config.public_url) if config.public_url else None)
     service = LiveService(config, record, redis, listener, wire=engine, door=door)
     Sockets(engine, service)
     app = create_app(service)
     engine.attach(app)
-    runner = web.AppRunner(app, shutdown_timeout=2.0, handle_signals=False, access_log=None)
+    runner = web.AppRunner(
+        app,
+        shutdown_timeout=2.0,
+        handle_signals=False,
+        access_log=None,
+        # 2 MB that become 2 GB would hold up everybody; `create_app` refuses what is compressed.
+        auto_decompress=False,
+    )
     try:
         await runner.setup()
         site = web.TCPSite(
