@@ -86,6 +86,7 @@ def _headers(
 async def _errors(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Every error is one sentence as JSON, and no internals."""
     try:
+        _check_headers(request)
         return await handler(request)
     except web.HTTPException as answer:
         if answer.status < 400:
@@ -140,6 +141,17 @@ def _is_crowded(part: object) -> bool:
     return isinstance(part, dict | list) and len(part) > MAX_ENTRIES
 
 
+def _check_headers(request: web.Request) -> None:
+    """Refuse what no page of ours sends.
+
+    Raises:
+        HTTPUnsupportedMediaType: a compressed body, which could be a thousand times as long.
+    """
+    for encoding in request.headers.getall(hdrs.CONTENT_ENCODING, ()):
+        if encoding.strip().lower() not in ("", "identity"):
+            raise web.HTTPUnsupportedMediaType
+
+
 def _refuse(status: int, code: ErrorCode, error: str) -> web.Response:
     return _json(Refused(error=error, code=code), status=status)
 
@@ -175,6 +187,10 @@ async def _arrivals(request: web.Request) -> web.StreamResponse:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "body"
         return _refuse(400, ErrorCode.BAD_REQUEST, f"{where}: {first['msg']}")
+    texts = (*asked.query, *asked.query.values(), asked.worker_key or "", asked.language)
+    if any("\0" in text for text in texts):
+        # PostgreSQL cannot be asked for it.
+        return _refuse(400, ErrorCode.BAD_REQUEST, "The link holds characters that are no text.")
     address = client_address(request, service.config.trusted_proxies)
     return _json(ArrivalAnswer(token=await service.arrivals.admit(asked, address)))
 

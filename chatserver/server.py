@@ -93,6 +93,8 @@ async def serve(
         access_log=None,
         keepalive_timeout=IDLE_S,
         lingering_time=LINGER_S,
+        # 2 MB that become 2 GB would hold up everybody; `create_app` refuses what is compressed.
+        auto_decompress=False,
     )
     try:
         await runner.setup()
