@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from chatserver.server import origin_of
 from duologue.embedded import free_port
 from tests.live import Live
 from tests.web.test_http import fetch
@@ -73,20 +72,6 @@ async def test_headers_that_are_no_text(live: Live, caplog: pytest.LogCaptureFix
         path = "/socket.io/?EIO=4&transport=websocket"
         assert await status(live, "GET", path, b"", b"Origin: " + odd) == 400
     assert not [each for each in caplog.records if each.levelno >= logging.ERROR]
-
-
-@pytest.mark.parametrize(
-    ("url", "origin"),
-    [
-        ("https://Study.example.org", "https://study.example.org"),
-        ("https://study.example.org:443/", "https://study.example.org"),
-        ("http://study.example.org:80/a", "http://study.example.org"),
-        ("https://study.example.org:80", "https://study.example.org:80"),
-        ("HTTP://[::1]:8000/", "http://[::1]:8000"),
-    ],
-)
-def test_an_origin_is_what_a_browser_names(url: str, origin: str) -> None:
-    assert origin_of(url) == origin
 
 
 async def test_a_page_of_the_public_address_is_let_in(live: Live) -> None:
