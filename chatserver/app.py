@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
+import orjson
 from aiohttp import hdrs, web
 from pydantic import BaseModel, ValidationError
 from redis.exceptions import RedisError
@@ -25,7 +28,14 @@ log = logging.getLogger("duologue.http")
 SERVICE: Final = web.AppKey("service", LiveService)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
-MAX_BODY: Final = 64 * 1024
+MAX_BODY: Final = 16 * 1024
+"""Twice what an address with its query may have, which is most of what a page sends (bytes)."""
+MAX_ENTRIES: Final = 20
+"""Of an object or list in a body: more than any of ours may have."""
+_NO_NAMES: Final = (errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EILSEQ)
+"""What a file system says of a name that no file of it can have."""
+BODY_WITHIN_S: Final = 15.0
+"""A body is here within this time of its head, or the connection is closed."""
 _NO_HOOKS: Final[Mapping[str, Hook]] = MappingProxyType({})
 
 
@@ -76,6 +86,7 @@ def _headers(
 async def _errors(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Every error is one sentence as JSON, and no internals."""
     try:
+        _check_headers(request)
         return await handler(request)
     except web.HTTPException as answer:
         if answer.status < 400:
@@ -87,11 +98,58 @@ async def _errors(request: web.Request, handler: Handler) -> web.StreamResponse:
     except NotAdmitted as error:
         return _refuse(error.status, error.code, error.error)
     except (RecordError, RedisError, OSError, TimeoutError) as error:
-        log.warning("%s %s: %r", request.method, request.path, error)
+        if isinstance(error, OSError) and error.errno in _NO_NAMES:
+            return _refuse(404, ErrorCode.BAD_REQUEST, "Not Found.")
+        log.warning("%s %s: %r", request.method, _path(request), error)
         return _refuse(503, ErrorCode.TRY_AGAIN, "Please try again in a moment.")
     except Exception:
-        log.exception("%s %s failed", request.method, request.path)
+        log.exception("%s %s failed", request.method, _path(request))
         return _refuse(500, ErrorCode.TRY_AGAIN, "Something went wrong on our side.")
+
+
+def _path(request: web.Request) -> str:
+    """For the log: short, and in one line whatever is asked for."""
+    return request.rel_url.raw_path[:200]
+
+
+async def _bytes(request: web.Request) -> bytes:
+    """A whole body, if it comes in time."""
+    try:
+        async with asyncio.timeout(BODY_WITHIN_S):
+            return await request.read()
+    except TimeoutError:
+        raise web.HTTPRequestTimeout from None
+    except web.RequestPayloadError:
+        raise web.HTTPBadRequest from None
+
+
+async def _body(request: web.Request) -> dict[str, Any]:
+    """The JSON object that a page sends; whatever else it is, is told in one sentence.
+
+    It is bounded before anything is validated, which costs more the more is wrong.
+    """
+    try:
+        found = orjson.loads(await _bytes(request))
+    except orjson.JSONDecodeError:
+        raise web.HTTPBadRequest(reason="The body is not JSON") from None
+    if not isinstance(found, dict) or any(_is_crowded(part) for part in (found, *found.values())):
+        raise web.HTTPBadRequest(reason="The body is not what this address takes")
+    return found
+
+
+def _is_crowded(part: object) -> bool:
+    return isinstance(part, dict | list) and len(part) > MAX_ENTRIES
+
+
+def _check_headers(request: web.Request) -> None:
+    """Refuse what no page of ours sends.
+
+    Raises:
+        HTTPUnsupportedMediaType: a compressed body, which could be a thousand times as long.
+    """
+    for encoding in request.headers.getall(hdrs.CONTENT_ENCODING, ()):
+        if encoding.strip().lower() not in ("", "identity"):
+            raise web.HTTPUnsupportedMediaType
 
 
 def _refuse(status: int, code: ErrorCode, error: str) -> web.Response:
@@ -122,12 +180,17 @@ async def _study(request: web.Request) -> web.StreamResponse:
 
 async def _arrivals(request: web.Request) -> web.StreamResponse:
     service = request.app[SERVICE]
+    body = await _body(request)
     try:
-        asked = ArrivalRequest.model_validate_json(await request.read())
+        asked = ArrivalRequest.model_validate(body)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "body"
         return _refuse(400, ErrorCode.BAD_REQUEST, f"{where}: {first['msg']}")
+    texts = (*asked.query, *asked.query.values(), asked.worker_key or "", asked.language)
+    if any("\0" in text for text in texts):
+        # PostgreSQL cannot be asked for it.
+        return _refuse(400, ErrorCode.BAD_REQUEST, "The link holds characters that are no text.")
     address = client_address(request, service.config.trusted_proxies)
     return _json(ArrivalAnswer(token=await service.arrivals.admit(asked, address)))
 
@@ -138,9 +201,12 @@ def client_address(request: web.Request, trusted_proxies: int) -> str:
     Each trusted proxy adds the address it saw to the end of X-Forwarded-For; what stands
     before those could be made up by anybody.
     """
-    seen = [a.strip() for a in request.headers.get("X-Forwarded-For", "").split(",") if a.strip()]
+    # A proxy may add a header of its own instead of going on with the last one.
+    headers = ",".join(request.headers.getall("X-Forwarded-For", ()))
+    seen = [a.strip() for a in headers.split(",") if a.strip()]
     if trusted_proxies and len(seen) >= trusted_proxies:
-        return seen[-trusted_proxies]
+        # Bytes of a header that are no text stand in it as half characters.
+        return seen[-trusted_proxies].encode(errors="replace").decode()
     return request.remote or ""
 
 
@@ -182,7 +248,7 @@ async def _readyz(request: web.Request) -> web.StreamResponse:
 
 def _hook(hook: Hook) -> Handler:
     async def take(request: web.Request) -> web.StreamResponse:
-        if not hook(request.headers, await request.read()):
+        if not hook(request.headers, await _bytes(request)):
             return _refuse(403, ErrorCode.BAD_REQUEST, "This is not signed as it must be.")
         return web.Response(status=204)
 

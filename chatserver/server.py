@@ -25,6 +25,11 @@ log = logging.getLogger("duologue.server")
 
 REDIS_CONNECTIONS: Final = 32
 REDIS_ANSWERS_WITHIN_S: Final = 2.0
+IDLE_S: Final = 130.0
+"""A connection is closed when no whole request has come for so long since it was opened or last
+answered. Longer than a proxy keeps one to use again, so that none is closed under a request."""
+LINGER_S: Final = 5.0
+"""How long the rest of a body is read and dropped after an answer that did not wait for it."""
 
 
 def _redis(url: str, *, read_timeout_s: float | None) -> Redis:
@@ -81,7 +86,16 @@ async def serve(
     Sockets(engine, service)
     app = create_app(service, hooks or {})
     engine.attach(app)
-    runner = web.AppRunner(app, shutdown_timeout=2.0, handle_signals=False, access_log=None)
+    runner = web.AppRunner(
+        app,
+        shutdown_timeout=2.0,
+        handle_signals=False,
+        access_log=None,
+        keepalive_timeout=IDLE_S,
+        lingering_time=LINGER_S,
+        # 2 MB that become 2 GB would hold up everybody; `create_app` refuses what is compressed.
+        auto_decompress=False,
+    )
     try:
         await runner.setup()
         site = web.TCPSite(

@@ -22,6 +22,10 @@ class Wire(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+Plain = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]*$")]
+"""One line without control characters, such as NUL, which PostgreSQL stores nowhere."""
+
+
 # --- page → server -------------------------------------------------------------------------
 
 
@@ -292,8 +296,8 @@ class ArrivalRequest(Wire):
     `another` asks for a new arrival after the last one was released.
     """
 
-    query: dict[str, str] = Field(default_factory=dict, max_length=20)
-    worker_key: str | None = Field(default=None, min_length=16, max_length=64)
+    query: dict[str, Plain] = Field(default_factory=dict, max_length=20)
+    worker_key: Plain | None = Field(default=None, min_length=16, max_length=64)
     language: str = Field(default="en", max_length=35)
     another: bool = False
     consented: bool = False

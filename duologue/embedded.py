@@ -7,12 +7,13 @@ Errors:
 
     EmbeddedRedisError
     ├── FolderInUse      another Duologue runs its server on this folder
-    └── CannotStart      no binary for this machine, or the server ended before it answered
+    └── CannotStart      no binary for this machine, or the server ended before it served
 """
 
 from __future__ import annotations
 
 import ctypes
+import logging
 import os
 import signal
 import socket
@@ -21,18 +22,22 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+log = logging.getLogger("duologue.embedded")
+
 # From <sys/prctl.h>.
 _PR_SET_PDEATHSIG: Final = 1
+# For a server that neither answers nor says that it is loading.
 _START_TIMEOUT_S: Final = 30.0
+_PROGRESS_S: Final = 5.0
 _STOP_TIMEOUT_S: Final = 10.0
 # A server whose parent was killed needs a moment to write its file and go.
 _LOCK_TIMEOUT_S: Final = 3.0
@@ -50,7 +55,7 @@ class FolderInUse(EmbeddedRedisError):
 
 
 class CannotStart(EmbeddedRedisError):
-    """The server's binary is missing or it ended before it answered."""
+    """The server's binary is missing or it ended before it served."""
 
 
 @dataclass(slots=True)
@@ -63,13 +68,14 @@ class EmbeddedRedis:
     url: str
     process: subprocess.Popen[bytes]
     folder: Path
+    _waiting: _Waiting = field(repr=False)
 
     @classmethod
     def start(cls, folder: Path) -> Self:
         """Starts a server on `folder`, with what an earlier one left there, and waits for it.
 
-        It blocks for about 50 ms, longer where there is much to load, and must be called from the
-        main thread.
+        It blocks for about 50 ms, or until everything is loaded where there is more, however long
+        that takes, and must be called from the main thread.
 
         Raises:
             FolderInUse: another process runs a server on this folder.
@@ -83,8 +89,11 @@ class EmbeddedRedis:
             for _ in range(_PORT_ATTEMPTS):
                 port = free_port()
                 process = _spawn(binary, folder, port, lock)
-                if _wait_until_ready(process, port):
-                    return cls(f"redis://127.0.0.1:{port}/0", process, folder)
+                waiting = _Waiting(process, port)
+                while not waiting.over():
+                    time.sleep(_POLL_S)
+                if process.poll() is None:
+                    return cls(f"redis://127.0.0.1:{port}/0", process, folder, waiting)
                 if "Failed listening" not in _last_words(folder):
                     break
         finally:
@@ -97,26 +106,35 @@ class EmbeddedRedis:
     def revive(self) -> bool:
         """Starts the server again, at the same address, if it has ended; returns whether it had.
 
-        It blocks as `start` does, and must be called from the main thread too.
+        It does not wait: ask `ready` until it is. It must be called from the main thread too.
 
         Raises:
-            CannotStart: it does not start any more.
+            CannotStart: it cannot be started any more.
+            FolderInUse: another process has taken the folder meanwhile.
         """
         if self.process.poll() is None:
             return False
-        port = int(self.url.rpartition(":")[2].partition("/")[0])
         lock = _lock(self.folder)
         try:
-            self.process = _spawn(binary_path(), self.folder, port, lock)
-            ready = _wait_until_ready(self.process, port)
+            self.process = _spawn(binary_path(), self.folder, self._waiting.port, lock)
         finally:
             os.close(lock)
-        if not ready:
+        self._waiting = _Waiting(self.process, self._waiting.port)
+        return True
+
+    def ready(self) -> bool:
+        """Whether the server has loaded all that it kept and serves. It blocks for 1 s at most.
+
+        Raises:
+            CannotStart: it has ended.
+        """
+        over = self._waiting.over()
+        if self.process.poll() is not None:
             raise CannotStart(
                 f"The embedded Redis ended and does not start again: {_last_words(self.folder)} "
                 f"(see {_log(self.folder)}). Nothing is lost: start duologue again"
             )
-        return True
+        return over
 
     def stop(self) -> None:
         """Ends the server after it has written its file. Ending it twice changes nothing."""
@@ -221,6 +239,10 @@ def _spawn(binary: Path, folder: Path, port: int, lock: int) -> subprocess.Popen
         "dir": str(folder),
         "appendonly": "yes",
         "appendfsync": "everysec",
+        # There is little to keep and it is written over all the time, so that the file is nearly
+        # all history; with the server's own 64 MB the next start would read through days of it.
+        "auto-aof-rewrite-percentage": "100",
+        "auto-aof-rewrite-min-size": "2mb",
         "save": "",
         "maxmemory-policy": "noeviction",
         "logfile": str(_log(folder)),
@@ -246,26 +268,54 @@ def _spawn(binary: Path, folder: Path, port: int, lock: int) -> subprocess.Popen
         raise CannotStart(f"The embedded Redis cannot run here: {error}") from error
 
 
-def _wait_until_ready(process: subprocess.Popen[bytes], port: int) -> bool:
-    """True when the server answers, False when it has ended or must be given up."""
-    give_up_at = time.monotonic() + _START_TIMEOUT_S
-    once = Retry(NoBackoff(), 0)
-    with redis.Redis(host="127.0.0.1", port=port, socket_timeout=1.0, retry=once) as client:
-        while process.poll() is None:
-            try:
-                # The pid tells our server from another program's on the same port.
-                if client.info("server")["process_id"] == process.pid:
-                    return True
-            except redis.BusyLoadingError:
-                give_up_at = time.monotonic() + _START_TIMEOUT_S
-            except redis.RedisError:
-                pass
-            if time.monotonic() > give_up_at:
-                process.kill()
-                process.wait()
-                return False
-            time.sleep(_POLL_S)
-    return False
+class _Waiting:
+    """Asks a server that was just started, again and again, until there is nothing to wait for."""
+
+    def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
+        self.port = port
+        self._process = process
+        self._served = False
+        now = time.monotonic()
+        self._give_up_at = now + _START_TIMEOUT_S
+        self._say_at = now + _PROGRESS_S
+
+    def over(self) -> bool:
+        """Whether the server serves, or has ended, or was ended as it did neither for 30 s.
+
+        A server that is loading is waited for without limit: it holds what must not be lost, and
+        how long it takes depends on how much that is.
+        """
+        if self._served or self._process.poll() is not None:
+            return True
+        said = self._ask()
+        now = time.monotonic()
+        if said is None:
+            if now > self._give_up_at:
+                self._process.kill()
+                self._process.wait()
+                return True
+            return False
+        self._give_up_at = now + _START_TIMEOUT_S
+        # INFO is answered while everything else is refused, so an answer alone says nothing.
+        self._served = not said["loading"]
+        if not self._served and now > self._say_at:
+            self._say_at = now + _PROGRESS_S
+            done = said.get("loading_loaded_perc", 0)
+            log.info("the embedded Redis is loading what it kept: %s %% done", done)
+        return self._served
+
+    def _ask(self) -> dict[str, Any] | None:
+        """What the server says of itself; None when it says nothing or another one answers."""
+        once = Retry(NoBackoff(), 0)
+        try:
+            with redis.Redis(
+                host="127.0.0.1", port=self.port, socket_timeout=1.0, retry=once
+            ) as client:
+                said: dict[str, Any] = client.info("server", "persistence")
+        except redis.RedisError:
+            return None
+        # The pid tells our server from another program's on the same port.
+        return said if said.get("process_id") == self._process.pid else None
 
 
 def _log(folder: Path) -> Path:

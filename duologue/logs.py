@@ -1,4 +1,4 @@
-"""Logging of a server process: to standard error, and without saying the same over and over."""
+"""Logging of a server process: to standard error, and so that no client and no outage fills it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,30 @@ import logging
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
+from aiohttp.http import HttpProcessingError
+
 QUIET_S: Final = 30.0
-"""How long a warning is not repeated, in seconds."""
+"""The time in which the same is said only so often, in seconds."""
+OFTEN: Final = {logging.INFO: 100, logging.WARNING: 1, logging.ERROR: 10}
+"""How often, by level."""
+_MOST_KEPT: Final = 1000
+
+
+@dataclass(slots=True)
+class _Said:
+    since: float
+    times: int = 0
+    left_out: int = 0
 
 
 class SayOnce(logging.Filter):
-    """Lets a warning pass once in `quiet_s` seconds, however often it is given.
+    """Lets the same pass only so often in `quiet_s` seconds, and then says how much it left out.
 
-    While a database or Redis is away, every loop of a server says so several times a second.
+    While a database or Redis is away, every loop of a server says so several times a second; and
+    what a client can cause once, it can cause without end.
     """
 
     def __init__(
@@ -24,17 +38,64 @@ class SayOnce(logging.Filter):
         super().__init__()
         self._quiet_s = quiet_s
         self._monotonic = monotonic
-        self._said: dict[tuple[str, str], float] = {}
+        self._said: dict[tuple[object, ...], _Said] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if record.levelno != logging.WARNING:
+        most = OFTEN.get(record.levelno)
+        if most is None:
             return True
-        # The template, not the text: ids and counts in it differ each time.
-        key = (record.name, str(record.msg))
-        now = self._monotonic()
-        if now - self._said.get(key, -self._quiet_s) < self._quiet_s:
+        key, now = _what(record), self._monotonic()
+        said = self._said.get(key)
+        left_out = 0
+        if said is None or now - said.since >= self._quiet_s:
+            left_out = said.left_out if said else 0
+            if len(self._said) >= _MOST_KEPT:
+                self._said.clear()
+            said = self._said[key] = _Said(now)
+        if said.times >= most:
+            said.left_out += 1
             return False
-        self._said[key] = now
+        said.times += 1
+        # At once for an outage, which warns as long as it lasts; nobody needs the number.
+        if left_out and record.levelno != logging.WARNING:
+            record.msg, record.args = f"{record.getMessage()} ({left_out} like it left out)", None
+        return True
+
+
+def _what(record: logging.LogRecord) -> tuple[object, ...]:
+    """What makes two records the same.
+
+    Errors that are not the same must not hide each other: with a traceback they are the same if
+    they were raised in the same place, else if they read the same. Of anything else the template
+    counts, as ids and numbers in it differ each time.
+    """
+    if record.levelno == logging.ERROR:
+        if record.exc_info is None or record.exc_info[0] is None:
+            return (record.name, record.levelno, record.getMessage())
+        kind, _, traceback = record.exc_info
+        while traceback is not None and traceback.tb_next is not None:
+            traceback = traceback.tb_next
+        place = traceback and (traceback.tb_frame.f_code.co_filename, traceback.tb_lineno)
+        return (record.name, record.levelno, kind, place)
+    return (record.name, record.levelno, str(record.msg))
+
+
+class NoStrangers(logging.Filter):
+    """Keeps the addresses of clients, and their bad HTTP, out of what the HTTP library logs.
+
+    Who sends bad HTTP is answered 400, and nobody here can do anything about it.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name == "aiohttp.websocket":
+            # Only which protocols a client asked for in vain.
+            return record.levelno >= logging.ERROR
+        if record.name != "aiohttp.server":
+            return True
+        if record.exc_info and isinstance(record.exc_info[1], HttpProcessingError):
+            return False
+        if str(record.msg).startswith("Error handling request from"):
+            record.msg, record.args = "a request could not be answered", None
         return True
 
 
@@ -42,6 +103,7 @@ def log_to_stderr(level: str) -> None:
     """Set up logging at `level`: debug, info, warning or error."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.addFilter(NoStrangers())
     handler.addFilter(SayOnce())
     logging.basicConfig(level=level.upper(), handlers=[handler])
     logging.getLogger("alembic").setLevel(logging.WARNING)

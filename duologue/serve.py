@@ -18,7 +18,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import BusyLoadingError, RedisError
 
 from chatserver.config import Failpoints, ServerConfig
 from chatserver.server import Server, serve
@@ -39,6 +41,8 @@ REDIS_FOLDER = "redis"
 LOOK_S = 1.0
 ROUND_ENDS_WITHIN_S = 3.0
 """How long a stop waits for what the hit manager is about."""
+LOADED_WITHIN_S = 60.0
+"""How long the start waits for a Redis of somebody else's that is still loading its data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +112,15 @@ async def look_after(redis: EmbeddedRedis | str) -> None:
     Raises:
         CannotStart: it does not start any more.
     """
+    coming_up = False
     while isinstance(redis, EmbeddedRedis):
         await asyncio.sleep(LOOK_S)
-        if redis.revive():
-            log.error("the embedded Redis had ended and was started again; nothing is lost")
+        if coming_up:
+            # Until it has loaded what it kept, this is an outage like any other.
+            coming_up = not await asyncio.to_thread(redis.ready)
+        elif redis.revive():
+            coming_up = True
+            log.error("the embedded Redis had ended and is started again; nothing is lost")
 
 
 def check_port(host: str, port: int) -> None:
@@ -154,23 +163,46 @@ def port_in_use(port: int | str) -> str:
     )
 
 
-async def check_redis(url: str) -> None:
-    """Ask Redis for an answer before anything else begins.
+async def check_redis(url: str, *, loaded_within_s: float = LOADED_WITHIN_S) -> None:
+    """Ask Redis for an answer before anything else begins; one that is loading is waited for.
 
     Raises:
-        BadInput: there is none within 2 s.
+        BadInput: there is none within 2 s, or it is still loading after `loaded_within_s`.
     """
-    redis = Redis.from_url(url, socket_timeout=2.0, socket_connect_timeout=2.0)
+    parts = urlsplit(url)
+    where = f"{parts.hostname}:{parts.port}" if parts.hostname else parts.path
+    once = Retry(NoBackoff(), 0)
+    redis = Redis.from_url(url, socket_timeout=2.0, socket_connect_timeout=2.0, retry=once)
     try:
-        await redis.ping()
+        async with asyncio.timeout(loaded_within_s):
+            await _until_loaded(redis, where)
+    except TimeoutError:
+        raise BadInput(
+            [
+                f"Redis at {where} is still loading its data after {loaded_within_s:.0f} s; "
+                "start duologue again when it has"
+            ]
+        ) from None
     except (RedisError, OSError) as error:
-        parts = urlsplit(url)
-        where = f"{parts.hostname}:{parts.port}" if parts.hostname else parts.path
         raise BadInput(
             [f"Redis at {where} does not answer ({error}); start it, or mend DUOLOGUE_REDIS_URL"]
         ) from None
     finally:
         await redis.aclose()
+
+
+async def _until_loaded(redis: Redis, where: str) -> None:
+    told = False
+    while True:
+        try:
+            await redis.ping()
+        except BusyLoadingError:
+            if not told:
+                log.info("Redis at %s is loading its data; waiting for it", where)
+                told = True
+            await asyncio.sleep(LOOK_S / 10)
+        else:
+            return
 
 
 async def prepare_record(site: Site, progress: Progress = lambda done, all_: None) -> int:

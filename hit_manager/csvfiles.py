@@ -62,7 +62,11 @@ def read_csv(file: TextIO, required: Sequence[str]) -> Iterator[tuple[int, Mappi
     head = file.readline().removeprefix("\ufeff")
     # The heading is ours, so that its most frequent separator is the file's.
     separator = max(",;\t", key=head.count)
-    names = [untame(name.strip()) for name in next(csv.reader([head], delimiter=separator), [])]
+    try:
+        heading = next(csv.reader([head], delimiter=separator), [])
+    except csv.Error as error:
+        raise CsvError(f"line 1: {error}") from None
+    names = [untame(name.strip()) for name in heading]
     missing = [name for name in required if name not in names]
     if missing:
         raise CsvError(f"line 1: the column {missing[0]!r} is missing")

@@ -261,9 +261,7 @@ class Outbox:
                 earlier = await self._earlier(payment, self._beside(payment, made))
             begins = rows.step_begins(payment, step.value, key, self._now())
             await self._record.writer.commit(begins)
-        if not self._still():
-            # Whoever goes on looks first at what this was about to do.
-            raise Unavailable("this process has been stopped, or has lost the lease")
+        self._go_on()
         match step:
             case Step.APPROVE:
                 await self._recruiter.approve(payment.assignment_id)
@@ -277,6 +275,15 @@ class Outbox:
             case Step.BONUS:
                 await self._bonus(payment, key, made, earlier)
         await self._record.writer.commit(rows.step_done(payment, step.value, self._now()))
+
+    def _go_on(self) -> None:
+        """Asked right before money may move.
+
+        Raises:
+            Unavailable: somebody else may be at it. They look first at what this was about to do.
+        """
+        if not self._still():
+            raise Unavailable("this process has been stopped, or has lost the lease")
 
     async def _bonus(
         self, payment: PaymentRow, key: str, made: Mapping[str, StepRow], earlier: int | None
@@ -308,6 +315,7 @@ class Outbox:
         async def keep(known: Known) -> None:
             detail = orjson.dumps(known).decode()
             await self._record.writer.commit(rows.step_known(payment, Step.BONUS.value, detail))
+            self._go_on()
 
         if earlier is None:
             earlier = await self._earlier(payment, bonus.cents)

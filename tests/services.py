@@ -181,9 +181,12 @@ class ValkeyServer(Server):
         folder: Path | None = None,
         *,
         appendfsync: Literal["always", "everysec", "no"] = "everysec",
+        settings: Mapping[str, str] | None = None,
     ) -> None:
+        """`settings` are further lines of valkey.conf."""
         super().__init__(folder)
         self._appendfsync = appendfsync
+        self._settings = settings or {}
 
     @property
     def url(self) -> str:
@@ -204,6 +207,7 @@ class ValkeyServer(Server):
             *("--appendfsync", self._appendfsync),
             *("--save", ""),
             *("--daemonize", "no"),
+            *(part for name, value in self._settings.items() for part in (f"--{name}", value)),
         ]
 
     def _answers(self) -> bool:
@@ -393,6 +397,21 @@ def _with_database(url: str, name: str) -> str:
 
 
 @cache
+def write_a_long_history(url: str, keys: int = 150_000) -> None:
+    """Gives a Redis an append-only file of about 140 bytes a key, all of which it must load."""
+    with redis.Redis.from_url(url) as client:
+        # As it was before it was told to drop history, or while it cannot.
+        client.config_set("auto-aof-rewrite-percentage", "0")
+        for first in range(0, keys, 10_000):
+            with client.pipeline(transaction=False) as pipeline:
+                for key in range(first, min(first + 10_000, keys)):
+                    pipeline.set(f"key:{key}", "x" * 100)
+                pipeline.execute()
+        # Written, not only handed over: what comes next may be kill -9.
+        client.config_set("appendfsync", "always")
+        client.set("key:0", "x")
+
+
 def _valkey_binary() -> Path:
     for name in ("valkey-server", "redis-server"):
         if found := shutil.which(name):

@@ -28,11 +28,11 @@ def fields_of(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     A name that comes several times, as ticked boxes do, is one field with `|` between its
     values.
     """
-    found: dict[str, str] = {}
+    found: dict[str, list[str]] = {}
     for name, value in pairs:
         if name and name not in RESERVED:
-            found[name] = f"{found[name]}|{value}" if name in found else value
-    return tuple(found.items())
+            found.setdefault(name, []).append(value)
+    return tuple((name, "|".join(values)) for name, values in found.items())
 
 
 def answer_document(fields: Iterable[tuple[str, str]]) -> str:

@@ -13,6 +13,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from sqlalchemy import Connection
 
+from hit_manager.marketplace.addresses import is_callable, is_public
 from hit_manager.marketplace.core import Marketplace
 from hit_manager.marketplace.notifications import (
     SIGNATURE_HEADER,
@@ -21,7 +22,6 @@ from hit_manager.marketplace.notifications import (
     delivered,
     envelope,
     failed,
-    is_public,
     postpone,
     signature,
     waiting,
@@ -63,6 +63,8 @@ class Deliverer:
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=CONNECTIONS, resolver=resolver),
             timeout=aiohttp.ClientTimeout(total=TIMEOUT_S),
+            # Nobody reads what an address answers; a small answer must not become a large one.
+            auto_decompress=False,
         )
 
     async def deliver(self) -> int:
@@ -97,6 +99,10 @@ class Deliverer:
 
     async def _send(self, delivery: Delivery) -> str | None:
         """Send it; what went wrong, or None."""
+        # Once more: the connector asks the resolver for names and for no number, and what was
+        # stored may have been let in by other rules.
+        if not self._market.allow_http and not is_callable(delivery.destination):
+            return "this address is not on the public network"
         now = self._market.wall()
         body = envelope(delivery, now)
         stamp = str(int(now))

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import ipaddress
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, delete, insert, select, update
 
+from hit_manager.marketplace.addresses import is_callable
 from hit_manager.marketplace.errors import BadTransport, InvalidValue
 from hit_manager.marketplace.states import Event
 from hit_manager.marketplace.tables import deliveries, hits, notification_settings, requesters
@@ -104,19 +104,10 @@ def check_target(target: Target, *, test: bool, allow_http: bool) -> None:
     except ValueError:
         raise BadTransport(f"{target.destination} is not an address.") from None
     schemes = {"https", "http"} if allow_http else {"https"}
-    if parts.scheme not in schemes or not host or parts.username or parts.password:
+    if parts.scheme not in schemes or not host or "@" in parts.netloc:
         raise BadTransport(f"{target.destination} is not an HTTPS address.")
-    if not allow_http and not is_public(host):
+    if not allow_http and not is_callable(target.destination):
         raise BadTransport(f"{target.destination} is not an address on the public network.")
-
-
-def is_public(host: str) -> bool:
-    """Whether a host may be called, as far as its name tells; what it resolves to is looked at
-    when it is called."""
-    try:
-        return ipaddress.ip_address(host).is_global
-    except ValueError:
-        return host != "localhost" and not host.endswith(".localhost")
 
 
 def set_target(connection: Connection, type_id: str, target: Target, *, active: bool) -> None:

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 from urllib.parse import urlsplit
 
-from aiohttp import web
+from aiohttp import hdrs, web
 
 from hit_manager.marketplace.api import add_routes
 from hit_manager.marketplace.assignments import due
@@ -84,7 +84,12 @@ async def serve_marketplace(
         local = is_local(url) if allow_http is None else allow_http
         market = Marketplace(store, chosen, url, allow_http=local, faults=faults)
         runner = web.AppRunner(
-            create_app(market), shutdown_timeout=2.0, handle_signals=False, access_log=None
+            create_app(market),
+            shutdown_timeout=2.0,
+            handle_signals=False,
+            access_log=None,
+            # 2 MB that become 2 GB would hold up everybody; see `_as_it_is`.
+            auto_decompress=False,
         )
         await runner.setup()
         await web.SockSite(runner, listener, backlog=_BACKLOG).start()
@@ -110,11 +115,23 @@ def create_app(market: Marketplace) -> web.Application:
     app[MARKETPLACE] = market
     add_routes(app, market)
     add_pages(app, market)
+    app.middlewares.append(_as_it_is)
     app.router.add_get("/", _to_pages)
     app.router.add_get("/healthz", _healthz)
     app.router.add_get("/readyz", _readyz)
     app.router.add_get("/favicon.ico", _no_icon)
     return app
+
+
+@web.middleware
+async def _as_it_is(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    """Refuse bodies that are compressed: no page and no client of this API sends any."""
+    for encoding in request.headers.getall(hdrs.CONTENT_ENCODING, ()):
+        if encoding.strip().lower() not in ("", "identity"):
+            raise web.HTTPUnsupportedMediaType
+    return await handler(request)
 
 
 async def _to_pages(_request: web.Request) -> web.StreamResponse:

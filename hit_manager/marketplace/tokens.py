@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, and_, delete, insert, or_, select
 
 from hit_manager.marketplace.tables import request_tokens
 
@@ -33,11 +33,12 @@ def made_with(
 def remember(
     connection: Connection, now: float, requester_id: str, operation: str, token: str, made_id: str
 ) -> None:
-    """Remember a token, and forget those whose day is over."""
+    """Remember what was made with a token now, and forget those whose day is over."""
+    same = and_(request_tokens.c.operation == operation, request_tokens.c.token == token)
     connection.execute(
         delete(request_tokens).where(
             request_tokens.c.requester_id == requester_id,
-            request_tokens.c.made_at <= now - REMEMBERED_S,
+            or_(request_tokens.c.made_at <= now - REMEMBERED_S, same),
         )
     )
     connection.execute(

@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from typing import Final
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, func, or_, select, update
 
-from hit_manager.marketplace import assignments
-from hit_manager.marketplace.errors import AssignmentAlreadyExists, NoMoreAssignments, Refused
+from hit_manager.marketplace import assignments, hits, tokens
+from hit_manager.marketplace.errors import NoMoreAssignments, Refused
 from hit_manager.marketplace.ids import secret
 from hit_manager.marketplace.states import AssignmentStatus
 from hit_manager.marketplace.tables import assignments as table
-from hit_manager.marketplace.tables import hits, invitations, messages, workers
+from hit_manager.marketplace.tables import invitations, messages, workers
 from hit_manager.marketplace.workers import create_worker
 from hit_manager.marketplace.workviews import pick
+
+ASKED: Final = "asked for"
+"""What stands where the API's tokens name their operation, for what workers got instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +130,7 @@ def read_messages(connection: Connection, now: float, worker_id: str) -> None:
 
 
 def _hash(session: str) -> str:
-    return hashlib.sha256(session.encode()).hexdigest()
+    return hashlib.sha256(session.encode(errors="replace")).hexdigest()
 
 
 # --- Working -------------------------------------------------------------------------------
@@ -135,33 +139,44 @@ def _hash(session: str) -> str:
 def accept(connection: Connection, now: float, worker_id: str, hit_id: str) -> Accepted:
     """Take a slot of this HIT or, when all are taken, of another HIT of its type.
 
+    One HIT asked for is one HIT in hand: whoever asks for it again, by a double click, a page
+    loaded anew or another tab, gets what they got the first time, for as long as they work on it
+    and at most for a day. It is remembered by worker and HIT, not by a token in the page: two
+    tabs have two tokens. Nor does it look for any work of the same type: workers may hold
+    several HITs of one type, as on Mechanical Turk, and take each of them by its own button.
+
     Raises:
         NoSuchHit, Blocked, DoesNotMeetRequirements, AssignmentAlreadyExists: as when accepting.
         NoMoreAssignments: there is none left of its type either.
     """
+    asked = hits.get(connection, now, hit_id)
+    asking = (asked.requester_id, ASKED, f"{worker_id} {hit_id}")
+    instead = tokens.made_with(connection, now, *asking)
+    if mine := _in_hand(connection, worker_id, hit_id, instead):
+        return mine
     try:
         got = assignments.accept(connection, now, worker_id, hit_id)
-    except (NoMoreAssignments, AssignmentAlreadyExists):
-        if (mine := _held(connection, worker_id, hit_id)) is not None:
-            # The button was pressed twice.
-            return mine
-        type_id = connection.execute(select(hits.c.type_id).where(hits.c.id == hit_id)).scalar()
-        other = pick(connection, now, worker_id, type_id or "")
+    except NoMoreAssignments:
+        other = pick(connection, now, worker_id, asked.type_id)
         if other is None:
             raise
         got = assignments.accept(connection, now, worker_id, other)
+        tokens.remember(connection, now, *asking, got.id)
     return Accepted(got.id, got.hit_id)
 
 
-def _held(connection: Connection, worker_id: str, hit_id: str) -> Accepted | None:
+def _in_hand(
+    connection: Connection, worker_id: str, hit_id: str, instead: str | None
+) -> Accepted | None:
+    """The worker's assignment of this HIT, or the one they got instead, while they work on it."""
     found = assignments.load(
         connection,
-        table.c.hit_id == hit_id,
+        or_(table.c.hit_id == hit_id, table.c.id == (instead or "")),
         table.c.worker_id == worker_id,
         table.c.status == AssignmentStatus.ACCEPTED,
         limit=1,
     )
-    return Accepted(found[0].id, hit_id) if found else None
+    return Accepted(found[0].id, found[0].hit_id) if found else None
 
 
 def submit(

@@ -138,6 +138,7 @@ class MturkStage(Stage):
             hit.question,
             self.market.public_url,
             hit_id,
+            is_ours=lambda _: False,
             assignment_id=assignment_id,
             worker_id=worker_id,
         )

@@ -63,14 +63,15 @@ async def test_a_stop_begins_no_further_payment(
     recruiter, stop, begun = at.stage.recruiter, asyncio.Event(), []
     pay = recruiter.pay
 
-    async def slowly(bonus: Bonus) -> None:
+    async def slowly(bonus: Bonus, keep: Any) -> None:
         begun.append(bonus.key)
         stop.set()
-        await pay(bonus)
+        await pay(bonus, keep)
 
     monkeypatch.setattr(recruiter, "pay", slowly)
     at.stage.clock.advance(61.0)
-    await at.another().run(stop)
+    async with asyncio.timeout(60):
+        await at.another().run(stop)
     states = [(await at.payment(arrival)).state for arrival in people]
     assert len(begun) == 1
     assert states.count(LedgerState.PAID) == 1

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -280,13 +281,69 @@ async def test_settings_need_something_to_set(market: Market, hook: Hook) -> Non
         "https://169.254.169.254/latest",
         "https://[::1]/",
         "https://[::ffff:10.0.0.1]/",
+        "https://[::ffff:8.8.8.8]/",
         "https://0.0.0.0/",
+        "https://127.0.0.1:8917/",
+        # Other ways to write this machine, for one program or another.
+        "https://LOCALHOST./",
+        "https://x.localhost/",
+        "https://127.1/",
+        "https://0x7f000001/",
+        "https://2130706433/",
+        "https://0177.0.0.1/",
+        "https://127.0.0.1./",
+        "https://127\u30020\u30020\u30021/",
+        "https://\u2460\u2461\u2466.0.0.1/",
+        "https://\uff4cocalhost/",
+        "https://127%2e0.0.1/",
+        "https://example.org\\@127.0.0.1/",
+        "https://127.0.0.1\\@example.org/",
+        "https://127.0.0.1\t/",
+        # IPv4 inside of IPv6, and what is nobody's machine.
+        "https://[::127.0.0.1]/",
+        "https://[::]/",
+        "https://[64:ff9b::7f00:1]/",
+        "https://[64:ff9b:1::7f00:1]/",
+        "https://[2002:7f00:1::]/",
+        "https://[2001:0:7f00:1::1]/",
+        "https://[fe80::1]/",
+        "https://[fe80::1%25eth0]/",
+        "https://[fec0::1]/",
+        "https://[fd00::1]/",
+        "https://[ff02::1]/",
+        "https://224.0.0.1/",
+        "https://255.255.255.255/",
+        "https://100.64.0.1/",
+        "https://192.0.0.9/",
+        "https://192.88.99.1/",
     ],
 )
 def test_private_addresses_are_not_called(address: str) -> None:
     with pytest.raises(BadTransport):
         check_target(Target(address, "SNS", (Event.PING,)), test=True, allow_http=False)
-    check_target(Target("https://example.org/", "SNS", ()), test=False, allow_http=False)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://example.org/",
+        "https://Example.org:8443/hook?a=b",
+        "https://xn--bcher-kva.example/",
+        "https://8.8.8.8/",
+        "https://[2606:4700::1111]/",
+    ],
+)
+def test_public_addresses_are_called(address: str) -> None:
+    check_target(Target(address, "SNS", ()), test=False, allow_http=False)
+
+
+async def test_a_stored_address_is_looked_at_again(market: Market, hook: Hook) -> None:
+    """It came in while the marketplace was on a laptop, say."""
+    await market.call("SendTestEventNotification", Notification=spec(hook), TestEventType="Ping")
+    deliverer = Deliverer(replace(market.market, allow_http=False))
+    assert await deliverer.deliver() == 0
+    await deliverer.close()
+    assert hook.requests == []
 
 
 async def test_names_of_private_addresses_are_not_called() -> None:

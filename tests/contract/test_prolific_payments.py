@@ -72,6 +72,24 @@ async def test_an_equal_bonus_is_no_riddle_after_a_crash(
     assert await states(at, arrival) == [LedgerState.PAID] * 2
 
 
+async def test_a_process_that_stood_by_for_long_waits_until_a_payment_would_be_listed(
+    at: ProlificRecruiting,
+) -> None:
+    stood_by = await at.there.again()
+    at.stage.clock.advance(86_400.0)
+    [arrival, _] = await at.talk("d1", "dog", well=True)
+    await give(at, arrival, "1")
+    # It reaches Prolific, and the process that sent it is gone before it hears of that.
+    at.there.server.trouble(Trouble.LOST, path=PAY)
+    await at.round()
+    await at.restarted(stood_by)
+    await at.round()
+    assert await at.got(arrival) == ([150], [20])
+    await settle(at)
+    assert await at.got(arrival) == ([150], [20])
+    assert await states(at, arrival) == [LedgerState.PAID]
+
+
 async def test_one_that_was_not_begun_is_paid_after_a_crash(at: ProlificRecruiting) -> None:
     [arrival, _] = await at.talk("d1", "dog", well=True)
     await give(at, arrival, "1")

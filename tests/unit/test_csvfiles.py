@@ -68,6 +68,8 @@ def test_semicolons_tabs_and_a_byte_order_mark_are_understood() -> None:
         ("id,id\n", "line 1: two columns have the same name"),
         ("id,note\n1,a\n2,b,c\n", "line 3: more cells than the heading has"),
         ('id\n"1"2\n', "line 2"),
+        (f"id,{'n' * 131_073}\n1,2\n", "line 1: field larger"),
+        (f"id\n{'1' * 131_073}\n", "line 2: field larger"),
     ],
 )
 def test_a_file_that_cannot_be_read_names_its_line(text: str, problem: str) -> None:

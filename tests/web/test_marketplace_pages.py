@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from aiohttp import ClientSession, CookieJar
+import pytest
+from aiohttp import ClientSession, CookieJar, DummyCookieJar
 from sqlalchemy import select
 
 from hit_manager.marketplace import assignments
@@ -274,6 +276,59 @@ async def test_a_task_keeps_its_origin_unless_it_is_ours(shop: Market) -> None:
         await person.get(f"/worker/hits/{hit_id}")
         assert not {word for word in sandbox(person) if "top-navigation" in word}
         assert "allow-popups-to-escape-sandbox" not in sandbox(person)
+
+
+OURS = {
+    "https://market.example.org": (
+        "https://market.example.org:443/x",
+        "https://MARKET.example.org/x",
+        "https://me@market.example.org/x",
+        # As a browser reads it: the backslash ends the host, wide letters are letters.
+        "https://market.example.org\\@other.example.org/",
+        "https://\uff4darket.example.org/",
+    ),
+    "https://market.example.org:443": ("https://market.example.org/x",),
+    "http://market.example.org": ("http://market.example.org:80/x",),
+    "http://127.0.0.1:1": ("http://127.1:1/", "http://2130706433:1/", "http://0x7f.0.0.1:1/"),
+}
+NOT_OURS = (
+    "https://market.example.org:8443/x",
+    "https://other.example.org/",
+    "https://127.0.0.1:2/",
+)
+
+
+@pytest.mark.parametrize("public_url", OURS)
+async def test_an_address_of_ours_is_known_however_it_is_written(
+    tmp_path: Path, public_url: str
+) -> None:
+    store = f"sqlite:///{tmp_path / 'market.sqlite3'}"
+    async with open_market(store, public_url=public_url, allow_http=True) as opened:
+        # Nobody serves that name here, and the cookie is for TLS.
+        link = f"{opened.local}/worker/join/{await opened.invite()}"
+        async with ClientSession(cookie_jar=DummyCookieJar()) as client:
+            form = {"name": "Ada", "country": "DE"}
+            joined = await client.post(link, data=form, allow_redirects=False)
+            cookie = {"Cookie": joined.headers["Set-Cookie"].partition(";")[0]}
+            person = Person(opened.local, client)
+            for address in (*OURS[public_url], *NOT_OURS):
+                hit_id = await opened.hit(external(address))
+                shown = await client.get(f"{opened.local}/worker/hits/{hit_id}", headers=cookie)
+                person.last = await shown.text()
+                ours = address in OURS[public_url]
+                assert ("allow-same-origin" not in sandbox(person)) is ours, address
+
+
+async def test_a_task_at_the_name_by_which_the_worker_came_is_ours(shop: Market) -> None:
+    person = await shop.person()
+    port = urlsplit(shop.url).port
+    hit_id = await shop.hit(external(f"http://localhost:{port}/x"))
+    for host, ours in ((f"LOCALHOST:{port}", True), ("market.example.org", False)):
+        response = await person.client.get(
+            f"{shop.url}/worker/hits/{hit_id}", headers={"Host": host}
+        )
+        person.last = await response.text()
+        assert ("allow-same-origin" not in sandbox(person)) is ours
 
 
 async def test_an_html_question_is_a_page_without_an_origin(shop: Market) -> None:

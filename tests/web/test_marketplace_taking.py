@@ -6,6 +6,8 @@ import asyncio
 import re
 from dataclasses import replace
 
+import pytest
+
 from hit_manager.marketplace import assignments, qualification_types, qualifications, workers
 from hit_manager.marketplace.requirements import (
     ADULT,
@@ -185,6 +187,75 @@ async def test_a_button_pressed_twice_takes_one(shop: Market) -> None:
     assert once.url == twice.url
 
 
+async def test_a_button_pressed_again_takes_no_more_when_somebody_was_faster(
+    market: Market,
+) -> None:
+    first, second, third, *_ = await market.hits(6)
+    ada, bob = await market.person(), await market.person(name="Bob")
+    await bob.get(f"/worker/hits/{first}")
+    page = bob.last
+    theirs = await ada.accept(first)
+
+    async def press() -> str:
+        bob.last = page
+        return str((await bob.post(f"/worker/hits/{first}/accept")).url)
+
+    async def pressed_at_once() -> set[str]:
+        token = {"token": re.findall(r'name="token" value="([^"]+)"', page)[0]}
+        link = f"{market.url}/worker/hits/{first}/accept"
+        answers = [bob.client.post(link, data=token, allow_redirects=False) for _ in range(4)]
+        return {answer.headers["Location"] for answer in await asyncio.gather(*answers)}
+
+    [got] = await pressed_at_once()
+    assert await press() == f"{market.url}{got}"
+    assert bob.frame()[1]["hitId"] == second
+    # Not even when the one they asked for is free again, which this press cannot know.
+    await ada.get(f"/worker/assignments/{theirs}")
+    await ada.post(f"/worker/assignments/{theirs}/return")
+    assert await press() == f"{market.url}{got}"
+    await bob.get("/worker/")
+    assert bob.last.count('data-testid="held"') == 1
+    # The button of another HIT is another wish.
+    await bob.accept(third)
+    await bob.get("/worker/")
+    assert bob.last.count('data-testid="held"') == 2
+
+
+async def test_what_was_got_instead_is_remembered_while_it_is_in_hand(market: Market) -> None:
+    first, *_ = await market.hits(4)
+    ada, bob = await market.person(), await market.person(name="Bob")
+    await bob.get(f"/worker/hits/{first}")
+    page = bob.last
+    await ada.accept(first)
+    got = []
+    for end in ("return", "submit", "time"):
+        bob.last = page
+        taken = await bob.post(f"/worker/hits/{first}/accept")
+        got.append(taken.url.path.rpartition("/")[2])
+        if end == "return":
+            await bob.post(f"/worker/assignments/{got[-1]}/return")
+        elif end == "submit":
+            await bob.submit({"assignmentId": got[-1], "code": "x"})
+        else:
+            market.clock.advance(1801)
+    bob.last = page
+    taken = await bob.post(f"/worker/hits/{first}/accept")
+    assert len({*got, taken.url.path.rpartition("/")[2]}) == 4
+
+
+async def test_a_hit_that_is_done_leads_to_no_other(shop: Market) -> None:
+    first, _ = await shop.hits(2)
+    person = await shop.person()
+    await person.get(f"/worker/hits/{first}")
+    page = person.last
+    done = await person.accept(first)
+    await person.submit({"assignmentId": done, "code": "x"})
+    person.last = page
+    again = await person.post(f"/worker/hits/{first}/accept")
+    assert again.status == 409
+    assert "accepted this HIT before" in person.last
+
+
 async def test_a_returned_hit_is_free_again_and_cannot_be_submitted(market: Market) -> None:
     hit_id = await market.hit()
     ada, bob = await market.person(), await market.person(name="Bob")
@@ -249,6 +320,33 @@ async def test_posts_from_elsewhere_do_nothing(shop: Market) -> None:
     assert (await stored(shop, assignment_id)).status is AssignmentStatus.ACCEPTED
     person.last = page
     assert (await person.post(paths[0], headers={"Origin": shop.url})).status == 200
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "status"),
+    [
+        ("market.example.org", "https://market.example.org", 200),
+        # A proxy may name the usual port; a browser does not.
+        ("market.example.org:443", "https://market.example.org", 200),
+        ("MARKET.example.org:80", "http://market.example.org", 200),
+        ("market.example.org:443", "http://market.example.org", 403),
+        ("market.example.org", "https://other.example.org", 403),
+        ("market.example.org", "https://market.example.org@other.example.org", 403),
+        ("market.example.org", "ftp://market.example.org", 403),
+        ("market.example.org", "http://[::1", 403),
+        ("market.example.org", "\udcff", 403),
+    ],
+)
+async def test_an_origin_is_compared_as_browsers_do(
+    shop: Market, host: str, origin: str, status: int
+) -> None:
+    hit_id = await shop.hit()
+    person = await shop.person()
+    await person.get(f"/worker/hits/{hit_id}")
+    path = f"/worker/hits/{hit_id}/accept"
+    headers = {"Host": host, "Origin": origin}
+    posted = await person.post(path, headers=headers, allow_redirects=False)
+    assert posted.status == (303 if status == 200 else status)
 
 
 async def test_a_token_is_of_one_worker_and_one_sign_in(shop: Market) -> None:

@@ -22,6 +22,7 @@ from hit_manager.marketplace.errors import (
     Throttled,
     TooLarge,
     UnknownOperation,
+    Unreadable,
 )
 from hit_manager.marketplace.faults import Fault as Injected
 
@@ -67,6 +68,8 @@ class Api:
             body = await request.read()
         except web.HTTPRequestEntityTooLarge:
             raise TooLarge("The request is too large.") from None
+        except ConnectionError:
+            raise Unreadable("The request broke off.") from None
         requester_id = await self._requester(request, body)
         operation = aws_json.operation_of(request.headers)
         if operation not in OPERATIONS:
@@ -88,7 +91,10 @@ class Api:
 
     async def _requester(self, request: web.Request, body: bytes) -> str:
         claim = sigv4.read_claim(request.headers)
-        key = await self._marketplace.store.read(workers.find_key, claim.key_id)
+        # A header may hold bytes that are no text, and the database cannot be asked for them.
+        known = claim.key_id.isascii()
+        find = self._marketplace.store.read
+        key = await find(workers.find_key, claim.key_id) if known else None
         sigv4.check(
             claim,
             key.secret if key else None,

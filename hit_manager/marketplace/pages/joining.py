@@ -7,6 +7,7 @@ from typing import Final
 from aiohttp import web
 
 from hit_manager.marketplace.countries import COUNTRIES, NAMES
+from hit_manager.marketplace.pages.forms import read_form
 from hit_manager.marketplace.pages.render import page
 from hit_manager.marketplace.pages.session import MARKET, from_here, remember, who
 from hit_manager.marketplace.workside import Invitation, invitation, join, sign_in
@@ -36,9 +37,9 @@ async def enter(request: web.Request) -> web.Response:
     if found.worker is not None:
         session = await market.store.write(sign_in, found.code)
     else:
-        form = await request.post()
-        name = " ".join(str(form.get("name", "")).split())
-        country = str(form.get("country", ""))
+        form = await read_form(request)
+        name = " ".join(form.get("name", "").split())
+        country = form.get("country", "")
         adult = form.get("adult") == "1"
         problems = _problems(name, country)
         if problems:

@@ -95,6 +95,9 @@ async def _said_in_a_page(request: web.Request, handler: Handler) -> web.StreamR
     if not request.path.startswith(("/worker", submit.PATH)):
         return await handler(request)
     try:
+        # No id of ours holds what PostgreSQL cannot be asked for.
+        if not all(part.isprintable() for part in request.match_info.values()):
+            raise web.HTTPNotFound
         return await handler(request)
     except web.HTTPException as answer:
         if answer.status < 400:
@@ -116,6 +119,8 @@ _SAID: Final = {
         "You have signed in again since it was opened. Go back, load it again, and repeat what "
         "you did; nothing has changed.",
     ),
+    413: ("That is too much", "Please go back and make it shorter."),
+    415: ("That could not be understood", "It was sent compressed; please send it as it is."),
     404: ("There is no such page", "Check the address, or start again from the list of HITs."),
 }
 

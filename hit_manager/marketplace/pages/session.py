@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 from typing import Final
-from urllib.parse import urlsplit
 
 from aiohttp import hdrs, web
 
+from hit_manager.marketplace.addresses import place_of, place_of_host
 from hit_manager.marketplace.core import Marketplace
+from hit_manager.marketplace.pages.forms import Form
 from hit_manager.marketplace.workside import Worker, worker_of
 
 MARKET: Final = web.AppKey("market_of_pages", Marketplace)
@@ -52,18 +53,14 @@ def token(request: web.Request) -> str:
     """
     secret = request.app[MARKET].store.secret
     said = request.cookies.get(COOKIE, "")
-    return hmac.new(secret, f"post {said}".encode(), hashlib.sha256).hexdigest()
+    return hmac.new(secret, f"post {said}".encode(errors="replace"), hashlib.sha256).hexdigest()
 
 
-async def is_own_post(request: web.Request) -> bool:
-    """Whether a page of ours, shown to this worker, made this post."""
-    form = await request.post()
-    given = form.get(TOKEN_FIELD)
-    return (
-        isinstance(given, str)
-        and hmac.compare_digest(given.encode(), token(request).encode())
-        and from_here(request)
-    )
+def is_own_post(request: web.Request, form: Form) -> bool:
+    """Whether a page of ours, shown to this worker, made this post of this form."""
+    given = form.get(TOKEN_FIELD, "")
+    same = hmac.compare_digest(given.encode(), token(request).encode())
+    return same and from_here(request)
 
 
 def from_here(request: web.Request) -> bool:
@@ -71,12 +68,28 @@ def from_here(request: web.Request) -> bool:
     origin = request.headers.get(hdrs.ORIGIN)
     if origin is None:
         return True
-    return origin == origin_of(request.app[MARKET].public_url) or (
-        # By whatever name the person came; a frame without an origin says "null".
-        urlsplit(origin).netloc == request.host
+    # A frame without an origin says "null", which is no place.
+    place = place_of(origin)
+    return place is not None and place in (
+        place_of(request.app[MARKET].public_url),
+        # By whatever name the person came.
+        place_of_host(place.scheme, request.host),
     )
 
 
-def origin_of(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
+def is_ours(request: web.Request, address: str) -> bool:
+    """Whether what is at this address could have the origin of the marketplace's own pages.
+
+    Also what is not plainly written: the browser may read it as ours.
+    """
+    place = place_of(address)
+    if place is None:
+        return True
+    # By another scheme it is another origin; but a proxy may serve both, and tells of neither.
+    return any(
+        ours is not None and (ours.host, ours.port) == (place.host, place.port)
+        for ours in (
+            place_of(request.app[MARKET].public_url),
+            place_of_host(place.scheme, request.host),
+        )
+    )

@@ -7,7 +7,6 @@ Source: the API reference's page on ExternalQuestion ("The Form Submission").
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from aiohttp import web
@@ -15,6 +14,7 @@ from aiohttp import web
 from hit_manager.marketplace import workside
 from hit_manager.marketplace.answers import answer_document, fields_of
 from hit_manager.marketplace.errors import MarketplaceError
+from hit_manager.marketplace.pages.forms import read_form
 from hit_manager.marketplace.pages.render import page
 from hit_manager.marketplace.pages.session import MARKET
 from hit_manager.marketplace.pages.task import NOT_AVAILABLE
@@ -28,12 +28,12 @@ Fields = tuple[tuple[str, str], ...]
 async def external_submit(request: web.Request) -> web.Response:
     """Every answer is a page: the frame shows it where the task was."""
     try:
-        form = await request.post()
+        form = await read_form(request)
     except web.HTTPRequestEntityTooLarge:
         return _refused("too-large", "Your answer is too long", _TOO_LARGE, status=413)
-    except ValueError:
+    except web.HTTPBadRequest:
         return _refused("unreadable", "Your answer could not be read", _AGAIN_THERE, status=400)
-    pairs = [*request.query.items(), *_texts(form.items())]
+    pairs = [*request.query.items(), *form.items()]
     assignment_id = next((value for name, value in pairs if name == "assignmentId"), "")
     fields = fields_of(pairs)
     if not assignment_id:
@@ -43,8 +43,11 @@ async def external_submit(request: web.Request) -> web.Response:
     if not fields:
         return _refused("empty", "The answer is empty", _EMPTY)
     try:
-        status = await request.app[MARKET].write(
-            workside.submit, assignment_id, answer_document(fields)
+        # No id of ours holds what PostgreSQL cannot be asked for.
+        status = (
+            await request.app[MARKET].write(workside.submit, assignment_id, answer_document(fields))
+            if assignment_id.isprintable()
+            else None
         )
     except MarketplaceError:
         return _refused(
@@ -111,11 +114,3 @@ def _refused(
         again=bool(assignment_id),
         assignment_id=assignment_id,
     )
-
-
-def _texts(items: Iterable[tuple[str, object]]) -> list[tuple[str, str]]:
-    """The fields that are text; a file is not an answer here, but its name is."""
-    return [
-        (name, value if isinstance(value, str) else str(getattr(value, "filename", "")))
-        for name, value in items
-    ]

@@ -6,11 +6,11 @@ Sources: the API reference's pages on ExternalQuestion, HTMLQuestion and Questio
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, assert_never
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
-from hit_manager.marketplace.pages.session import origin_of
 from hit_manager.marketplace.questions import Kind, parse_question
 
 MAX_HEIGHT: Final = 10_000
@@ -30,7 +30,8 @@ NOT_AVAILABLE: Final = "ASSIGNMENT_ID_NOT_AVAILABLE"
 # without it its own server sees requests from "null" and refuses its socket, and its storage is
 # gone. It gains nothing over our pages, for that origin is not ours. But with scripts and our
 # own origin a frame could reach the page around it and take off its sandbox; so what comes from
-# our own address (an HTMLQuestion, or an ExternalURL that names us) never gets it.
+# our own address (an HTMLQuestion, or an ExternalURL that names us, by whatever name) never gets
+# it.
 _BASIC: Final = "allow-scripts allow-forms allow-popups allow-modals"
 FOREIGN: Final = f"{_BASIC} allow-same-origin"
 OPAQUE: Final = _BASIC
@@ -59,11 +60,13 @@ def show(
     public_url: str,
     hit_id: str,
     *,
+    is_ours: Callable[[str], bool],
     assignment_id: str | None = None,
     worker_id: str | None = None,
 ) -> Task:
     """The frame of a HIT with this question, which was checked when the HIT was made.
 
+    `is_ours` says of an address whether it may be of the origin of the page around the frame.
     Without assignment and worker it is a preview, and names neither.
     """
     asked = parse_question(question, allow_http=True)
@@ -76,8 +79,7 @@ def show(
     match asked.kind:
         case Kind.EXTERNAL:
             src = with_query(asked.content, given)
-            ours = origin_of(asked.content).lower() == origin_of(public_url).lower()
-            sandbox = OPAQUE if ours else FOREIGN
+            sandbox = OPAQUE if is_ours(src) else FOREIGN
         case Kind.HTML:
             src = with_query(f"/worker/hits/{hit_id}/question", given)
         case Kind.FORM:

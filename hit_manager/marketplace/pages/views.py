@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -17,8 +17,9 @@ from hit_manager.marketplace import (
     workviews,
 )
 from hit_manager.marketplace.errors import NoSuchAssignment, NoSuchHit, Refused
+from hit_manager.marketplace.pages.forms import Form, read_form
 from hit_manager.marketplace.pages.render import page
-from hit_manager.marketplace.pages.session import MARKET, WORKER, is_own_post, token
+from hit_manager.marketplace.pages.session import MARKET, WORKER, is_ours, is_own_post, token
 from hit_manager.marketplace.pages.task import HTML_POLICY, html_page, show
 from hit_manager.marketplace.states import AssignmentStatus, RequestStatus
 from hit_manager.marketplace.workviews import Sort, Sought
@@ -104,7 +105,8 @@ async def preview(request: web.Request) -> web.Response:
     another = await market.store.read(workviews.pick, worker.id, hit.hit_type_id, hit.hit_id)
     task = None
     if hit.may_preview:
-        task = show(hit.question, market.public_url, hit.hit_id)
+        ours = partial(is_ours, request)
+        task = show(hit.question, market.public_url, hit.hit_id, is_ours=ours)
     return signed_in(
         request,
         "preview.html",
@@ -130,11 +132,11 @@ async def accept(request: web.Request) -> web.Response:
 async def ask(request: web.Request) -> web.Response:
     """Ask for a qualification that a HIT needs, and go back to the HIT."""
     form = await _own(request)
-    hit_id = form.get("hit")
+    hit_id = form.get("hit", "")
     market, worker = request.app[MARKET], request[WORKER]
     asked = await market.write(qualification_requests.ask, worker.id, request.match_info["type"])
     said = "granted" if asked.status is RequestStatus.GRANTED else "asked"
-    where = f"hits/{hit_id}" if isinstance(hit_id, str) and hit_id.isalnum() else ""
+    where = f"hits/{hit_id}" if hit_id.isalnum() else ""
     raise web.HTTPSeeOther(f"/worker/{where}?said={said}")
 
 
@@ -148,6 +150,7 @@ async def work(request: web.Request) -> web.Response:
         held.question,
         market.public_url,
         held.hit_id,
+        is_ours=partial(is_ours, request),
         assignment_id=held.assignment_id,
         worker_id=worker.id,
     )
@@ -230,15 +233,16 @@ async def html_question(request: web.Request) -> web.Response:
     )
 
 
-async def _own(request: web.Request) -> Mapping[str, object]:
+async def _own(request: web.Request) -> Form:
     """The form of a post, if a page of ours made it.
 
     Raises:
         HTTPForbidden: it was made elsewhere, or this page is of an earlier sign-in.
     """
-    if not await is_own_post(request):
+    form = await read_form(request)
+    if not is_own_post(request, form):
         raise web.HTTPForbidden
-    return await request.post()
+    return form
 
 
 def _number(text: str | None) -> int:

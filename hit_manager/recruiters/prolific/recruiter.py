@@ -99,7 +99,7 @@ class Prolific(Recruiter):
         self._currency: str | None = None
         # Money calls contend for the workspace's wallet: Prolific refuses them side by side.
         self._money = asyncio.Lock()
-        self._born = now()
+        self._looked_at: dict[str, float] = {}
         self._sent: dict[str, _Sent] = {}
         self._listed_soon: dict[tuple[str, int], int] = {}
         self._doubtful: dict[tuple[str, int], str] = {}
@@ -318,7 +318,10 @@ class Prolific(Recruiter):
         before = int(bonus.known["before"]) if sent is None else sent.before
         listed = _amounts(await self._submission(bonus.assignment_id)).count(bonus.cents)
         paid = listed > before
-        quiet_s = self._now() - (self._born if sent is None else sent.at)
+        # Another process may have sent it a moment ago, whatever the clocks say: so this one waits
+        # itself, from when it looks for the first time.
+        since = self._looked_at.setdefault(bonus.key, self._now()) if sent is None else sent.at
+        quiet_s = self._now() - since
         if not paid and quiet_s < self.config.paid_within_s:
             raise NotYet("a payment that was just sent would not be listed yet")
         same = (bonus.assignment_id, bonus.cents)
