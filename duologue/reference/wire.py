@@ -6,7 +6,8 @@ import ast
 import inspect
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any, Final
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -90,12 +91,21 @@ def _type(info: FieldInfo) -> str:
 
 
 def _name(annotation: Any) -> str:
-    if isinstance(annotation, type) and not getattr(annotation, "__args__", None):
-        return annotation.__name__
-    shown = str(annotation).replace("typing.", "")
-    for prefix in ("chatserver.wire.", "dialogs.rules.", "dialogs.dialog."):
-        shown = shown.replace(prefix, "")
-    return shown
+    """A type as it is written, without what an `Annotated` says beside it."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _name(arguments[0])
+    if origin in (Union, UnionType):
+        return " | ".join(_name(each) for each in arguments)
+    if origin is Literal or origin is None:
+        if annotation is NoneType:
+            return "None"
+        return (
+            annotation.__name__
+            if isinstance(annotation, type)
+            else str(annotation).replace("typing.", "")
+        )
+    return f"{origin.__name__}[{', '.join(_name(each) for each in arguments)}]"
 
 
 def _default(info: FieldInfo) -> str:

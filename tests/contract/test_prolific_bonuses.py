@@ -288,5 +288,8 @@ async def test_what_is_paid_and_not_listed_yet_counts_after_a_restart(
     stage.world.move(301.0)
     stage.seconds += stage.config.paid_within_s
     third = await stage.again()
+    second = replace(second, known=diary.told[-1])
+    with pytest.raises(NotYet):
+        await third.paid(second)
     stage.seconds += stage.config.paid_within_s
-    assert await third.paid(replace(second, known=diary.told[-1])) is False
+    assert await third.paid(second) is False
