@@ -302,7 +302,9 @@ class Outbox:
             reason=payment.note or REASON,
             known=orjson.loads(kept) if kept else {},
         )
-        if begun is not None:
+        # A record that came back from a backup knows no step of what was paid since, and keys are
+        # not remembered for ever over there: who can tell by the key is asked every time.
+        if begun is not None or self._recruiter.capabilities.repeat_safe:
             was = await self._recruiter.paid(bonus)
             if was:
                 return

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from sqlalchemy import Connection, update
 
 from dialogs.record import payments
 from dialogs.record.supply import supply
+from dialogs.record.tables import ledger as ledger_rows
+from dialogs.record.tables import payment_steps
 from dialogs.rules import (
     AssignmentStatus,
     HitState,
@@ -81,6 +84,24 @@ async def test_what_the_team_adds_is_paid_beside(at: Recruiting) -> None:
     assert await at.got(arrival) == ([50], [20, 20, 100])
     await rounds(at, 3)
     assert await at.got(arrival) == ([50], [20, 20, 100])
+
+
+async def test_a_record_that_came_back_from_a_backup_pays_no_bonus_again(at: Recruiting) -> None:
+    arrival = await at.worked(150)
+    await at.round()
+    assert await at.got(arrival) == ([50], [100])
+
+    def from_the_day_before(connection: Connection) -> None:
+        connection.execute(payment_steps.delete())
+        before = {"state": LedgerState.OWED.value, "paid_at": None, "approved_at": None}
+        connection.execute(update(ledger_rows).values(**before))
+
+    at.write(from_the_day_before)
+    # Keys are remembered over there for a day.
+    at.stage.clock.advance(3 * 86_400.0)
+    await rounds(at, 3)
+    assert await at.got(arrival) == ([50], [100])
+    assert (await at.payment(arrival)).state is LedgerState.PAID
 
 
 async def test_a_bonus_is_paid_when_the_hit_has_been_cleared_away(at: Recruiting) -> None:
