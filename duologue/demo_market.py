@@ -46,6 +46,7 @@ SETTLED_WITHIN_S: Final = 60.0
 
 _STUDY: Final[Mapping[str, str]] = {
     "kind": '"mturk"',
+    "description": '"A demonstration: the money is not real, and nothing leaves this machine."',
     # People who vanish are simulated: nobody need be waited for.
     "grace_s": "2",
 }
