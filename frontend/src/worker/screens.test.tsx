@@ -301,12 +301,31 @@ describe("the line that says what to do", () => {
     ["answer", "answer question 3"],
     ["answer-first", "Wait for your partner's question"],
     ["solo-ask", "5 of 10 left"],
+    ["solo-ask", "another question"],
+    ["solo-ask-first", "Write a question"],
     ["solo-answer", "6 of 10 left"],
+    ["solo-answer", "another thing"],
+    ["solo-answer-open", "still answer question 4"],
+    ["solo-early", "Write a thing you see"],
     ["sending", "on its way"],
     ["ask-all-sent", "paid in full"],
   ])("is right on %s", (name, words) => {
     show(screen(name));
     expect(text("now-line")).toContain(words);
+  });
+
+  it("prompts for the answer while a question is open, and for facts after it", () => {
+    const prompt = () => (find("box") as HTMLTextAreaElement).placeholder;
+    show(screen("solo-answer-open"));
+    expect(prompt()).toContain("Answer");
+    show(screen("solo-answer"));
+    expect(prompt()).toContain("can be seen");
+  });
+
+  it("says beside the pay that it does not hang on the partner, on a phone too", () => {
+    show(screen("ask"));
+    expect(find("pays")?.querySelector(".wide-only")).toBeNull();
+    expect(text("pays")).toContain("even if your partner leaves");
   });
 
   it("never contradicts what the partner is seen to do", () => {
