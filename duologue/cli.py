@@ -5,9 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shutil
 import sys
 import tempfile
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -294,6 +294,7 @@ def demo(
     settings = check_settings(os.environ, folder or Path())
     if chose_port(settings):
         check_port(settings.host, settings.port)
+    was_there = folder is not None and folder.exists()
     place = folder or Path(tempfile.mkdtemp(prefix="duologue-demo-"))
     place.mkdir(parents=True, exist_ok=True)
     speed = pace if pace is not None else (0.02 if leave else 1.0)
@@ -303,8 +304,14 @@ def demo(
         raise BadInput([f"--corpus: {error}"]) from None
     static_files()
     log_to_stderr("warning")
-    say = partial(click.echo, err=as_json)
-    say(f"study:         {place}")
+    click.echo(f"study:         {place}", err=as_json)
+    begun = False
+
+    def say(text: str) -> None:
+        nonlocal begun
+        begun = True
+        click.echo(text, err=as_json)
+
     how: dict[str, Any] = {
         "workers": workers,
         "leave_at_end": leave,
@@ -312,12 +319,20 @@ def demo(
         "say": say,
         "progress": progress_line(),
     }
-    if market:
-        results = run(_market_demo(place, how))
-    else:
-        site = make_site(place, os.environ, workers)
-        with redis_for(site) as redis:
-            results = run(run_demo(site, redis, partner=partner, **how))
+    try:
+        if market:
+            results = run(_market_demo(place, how))
+        else:
+            site = make_site(place, os.environ, workers)
+            with redis_for(site) as redis:
+                results = run(run_demo(site, redis, partner=partner, **how))
+    except BaseException:
+        if not begun:
+            # It was empty before, and the same command should be possible again.
+            shutil.rmtree(place, ignore_errors=True)
+            if was_there:
+                place.mkdir(exist_ok=True)
+        raise
     if as_json:
         click.echo(orjson.dumps(results).decode())
     if results["violations"] or results["unfinished"]:

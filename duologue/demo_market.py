@@ -138,6 +138,8 @@ async def run_market_demo(
             summary, handed_in = await _crowd(at, server, plan, progress)
             for line in summary.lines():
                 say(line)
+            if (again := summary.arrivals - summary.workers) > 0:
+                say(f"again       {count(again, 'HIT')} taken by people who had done one before")
         if not leave_at_end:
             say("Ctrl-C ends it; the study's folder stays.")
             await until_told_to_stop(redis)

@@ -203,6 +203,20 @@ def test_a_port_taken_between_the_check_and_the_start_is_named(
 # --- make ----------------------------------------------------------------------------------
 
 
+def test_an_interrupted_start_of_the_demonstration_leaves_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(folder: Path, *_: object) -> None:
+        (folder / "scenes").mkdir()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("duologue.cli.make_site", interrupted)
+    for _ in range(2):
+        code, _, err = said(capsys, monkeypatch, "demo", "--folder", str(tmp_path / "new"))
+        assert (code, err.strip()) == (130, "")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("target", ["demo", "run"])
 def test_make_adds_no_line_of_its_own_to_what_a_command_prints(target: str) -> None:
     (recipe,) = re.findall(rf"^{target}:.*\n\t(.*)$", MAKEFILE, re.MULTILINE)
