@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shlex
 import shutil
 import sys
 import tempfile
@@ -20,7 +21,7 @@ from dialogs.items import ItemsError, read_items
 from dialogs.record.errors import RecordError
 from dialogs.record.studies import changed_status
 from dialogs.rules import StudyStatus
-from duologue.console import AS_JSON, STUDY, record_of, run, show, site_of
+from duologue.console import AS_JSON, STUDY, record_of, run, show, site_of, writing
 from duologue.demo import chose_port, demo_plan, make_site, run_demo
 from duologue.demo_market import market_site, run_market_demo
 from duologue.embedded import EmbeddedRedis, EmbeddedRedisError
@@ -124,12 +125,12 @@ def init(folder: Path) -> None:
     file = folder / STUDY_FILE
     if file.exists():
         raise BadInput([f"{file}: is there already; choose another folder or edit it"])
-    folder.mkdir(parents=True, exist_ok=True)
     study_id = id_from(folder.resolve().name)
-    file.write_text(template(study_id), encoding="utf-8")
-    click.echo(
-        f"wrote {file}; put your images and items.jsonl beside it, then: duologue serve {folder}"
-    )
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        file.write_text(template(study_id), encoding="utf-8")
+    serving = shlex.join(["duologue", "serve", str(folder)])
+    click.echo(f"wrote {file}; put your images and items.jsonl beside it, then: {serving}")
 
 
 @cli.command()
@@ -296,7 +297,8 @@ def demo(
         check_port(settings.host, settings.port)
     was_there = folder is not None and folder.exists()
     place = folder or Path(tempfile.mkdtemp(prefix="duologue-demo-"))
-    place.mkdir(parents=True, exist_ok=True)
+    with writing(place):
+        place.mkdir(parents=True, exist_ok=True)
     speed = pace if pace is not None else (0.02 if leave else 1.0)
     try:
         plan = demo_plan(workers, leavers, seed, speed, corpus)
@@ -361,7 +363,7 @@ def export(study: Path, kind: str, out: Path, split: str, as_json: bool) -> None
 
     Example: duologue export my-study --format visdial-1.0 --out visdial
     """
-    site = site_of(study)
+    site = site_of(study, keyed=False)
 
     async def write() -> Exported:
         async with record_of(site) as record:

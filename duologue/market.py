@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import shlex
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -15,7 +16,7 @@ import click
 from sqlalchemy import Connection
 
 from duologue import locks
-from duologue.console import AS_JSON, new_file, run, show
+from duologue.console import AS_JSON, new_file, run, show, writing
 from duologue.logs import log_to_stderr
 from duologue.money import to_cents, to_text
 from duologue.problems import BadInput
@@ -122,7 +123,8 @@ def _ours(folder: Path, host: str, port: int) -> Iterator[None]:
             probe_port(host, port)
         except OSError as error:
             raise _no_port(host, port, error) from None
-        folder.mkdir(parents=True, exist_ok=True)
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
         if not known:
             stack.enter_context(alone(folder))
         yield
@@ -167,7 +169,7 @@ def _no_port(host: str, port: int, error: OSError) -> BadInput | OSError:
 
 
 def _welcome(folder: Path, server: MarketplaceServer) -> str:
-    where = "" if folder == Path() else f" {folder}"
+    where = "" if folder == Path() else f" {shlex.quote(str(folder))}"
     return (
         f"marketplace: {server.url}/worker/\n"
         f"people come in by links: duologue market invite 10{where}\n"
@@ -312,9 +314,8 @@ def store_url(folder: Path, database: str | None, *, new: bool = False) -> str:
     file = folder.resolve() / DATABASE_FILE
     if database is None and not new and not file.is_file():
         # Links and keys of another marketplace than the running one would open nothing.
-        raise BadInput(
-            [f"{folder}: there is no marketplace; `duologue market serve {folder}` makes one"]
-        )
+        serving = shlex.join(["duologue", "market", "serve", str(folder)])
+        raise BadInput([f"{folder}: there is no marketplace; `{serving}` makes one"])
     return database or f"sqlite:///{file}"
 
 
