@@ -5,9 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shlex
+import shutil
 import sys
 import tempfile
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ from dialogs.items import ItemsError, read_items
 from dialogs.record.errors import RecordError
 from dialogs.record.studies import changed_status
 from dialogs.rules import StudyStatus
-from duologue.console import AS_JSON, STUDY, record_of, run, show, site_of
+from duologue.console import AS_JSON, STUDY, record_of, run, show, site_of, writing
 from duologue.demo import chose_port, demo_plan, make_site, run_demo
 from duologue.demo_market import market_site, run_market_demo
 from duologue.embedded import EmbeddedRedis, EmbeddedRedisError
@@ -124,12 +125,12 @@ def init(folder: Path) -> None:
     file = folder / STUDY_FILE
     if file.exists():
         raise BadInput([f"{file}: is there already; choose another folder or edit it"])
-    folder.mkdir(parents=True, exist_ok=True)
     study_id = id_from(folder.resolve().name)
-    file.write_text(template(study_id), encoding="utf-8")
-    click.echo(
-        f"wrote {file}; put your images and items.jsonl beside it, then: duologue serve {folder}"
-    )
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        file.write_text(template(study_id), encoding="utf-8")
+    serving = shlex.join(["duologue", "serve", str(folder)])
+    click.echo(f"wrote {file}; put your images and items.jsonl beside it, then: {serving}")
 
 
 @cli.command()
@@ -294,8 +295,10 @@ def demo(
     settings = check_settings(os.environ, folder or Path())
     if chose_port(settings):
         check_port(settings.host, settings.port)
+    was_there = folder is not None and folder.exists()
     place = folder or Path(tempfile.mkdtemp(prefix="duologue-demo-"))
-    place.mkdir(parents=True, exist_ok=True)
+    with writing(place):
+        place.mkdir(parents=True, exist_ok=True)
     speed = pace if pace is not None else (0.02 if leave else 1.0)
     try:
         plan = demo_plan(workers, leavers, seed, speed, corpus)
@@ -303,8 +306,14 @@ def demo(
         raise BadInput([f"--corpus: {error}"]) from None
     static_files()
     log_to_stderr("warning")
-    say = partial(click.echo, err=as_json)
-    say(f"study:         {place}")
+    click.echo(f"study:         {place}", err=as_json)
+    begun = False
+
+    def say(text: str) -> None:
+        nonlocal begun
+        begun = True
+        click.echo(text, err=as_json)
+
     how: dict[str, Any] = {
         "workers": workers,
         "leave_at_end": leave,
@@ -312,12 +321,20 @@ def demo(
         "say": say,
         "progress": progress_line(),
     }
-    if market:
-        results = run(_market_demo(place, how))
-    else:
-        site = make_site(place, os.environ, workers)
-        with redis_for(site) as redis:
-            results = run(run_demo(site, redis, partner=partner, **how))
+    try:
+        if market:
+            results = run(_market_demo(place, how))
+        else:
+            site = make_site(place, os.environ, workers)
+            with redis_for(site) as redis:
+                results = run(run_demo(site, redis, partner=partner, **how))
+    except BaseException:
+        if not begun:
+            # It was empty before, and the same command should be possible again.
+            shutil.rmtree(place, ignore_errors=True)
+            if was_there:
+                place.mkdir(exist_ok=True)
+        raise
     if as_json:
         click.echo(orjson.dumps(results).decode())
     if results["violations"] or results["unfinished"]:
@@ -346,7 +363,7 @@ def export(study: Path, kind: str, out: Path, split: str, as_json: bool) -> None
 
     Example: duologue export my-study --format visdial-1.0 --out visdial
     """
-    site = site_of(study)
+    site = site_of(study, keyed=False)
 
     async def write() -> Exported:
         async with record_of(site) as record:

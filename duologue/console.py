@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import sys
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
@@ -17,7 +18,7 @@ from dialogs.record import queries
 from dialogs.record.store import Record
 from duologue.problems import BadInput
 from duologue.serve import STUDY_FILE, Site
-from duologue.settings import read_settings
+from duologue.settings import check_settings, read_settings
 from duologue.study import read_study
 
 T = TypeVar("T")
@@ -32,12 +33,14 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     return uvloop.run(work)
 
 
-def site_of(place: Path) -> Site:
-    """The site of a study folder or study file."""
+def site_of(place: Path, *, keyed: bool = True) -> Site:
+    """The site of a study folder or study file. Not `keyed`, its secret key has a stand-in, for
+    commands that sign nothing: a folder that cannot be written need have none."""
     file = place / STUDY_FILE if place.is_dir() else place
     if not file.is_file():
-        raise BadInput([f"{file}: there is no study file; `duologue init {place}` writes one"])
-    settings = read_settings(os.environ, file.parent)
+        init = shlex.join(["duologue", "init", str(place)])
+        raise BadInput([f"{file}: there is no study file; `{init}` writes one"])
+    settings = (read_settings if keyed else check_settings)(os.environ, file.parent)
     return Site(file.parent, read_study(file), settings)
 
 
@@ -64,6 +67,22 @@ def new_file(file: Path, encoding: str = "utf-8") -> TextIO:
     except OSError as error:
         raise BadInput([f"{file}: cannot be written: {error.strerror}"]) from None
     return os.fdopen(descriptor, "w", encoding=encoding, newline="")
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Making a folder and its files.
+
+    Raises:
+        BadInput: it cannot be written.
+    """
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise BadInput(
+            [f"{folder}: cannot be written ({reason}); name a folder where you may make files"]
+        ) from None
 
 
 @asynccontextmanager

@@ -54,6 +54,8 @@ _STUDY: Final[Mapping[str, str]] = {
     "dialogs_per_worker": "100",
     "file": '"scenes/items.jsonl"',
     "limit_s": f"{LOBBY_LIMIT_S}",
+    # Two people who try it out would otherwise wait for somebody else after their first dialog.
+    "repeat_partners": "true",
     "consent": '"This is a demonstration on your own machine. Nobody else sees what you write."',
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -24,6 +25,7 @@ from dialogs.record.totals import study_totals
 from dialogs.rules import HitState, LedgerState, Release
 from duologue.demo import config_for, make_site
 from duologue.embedded import EmbeddedRedis
+from duologue.market import alone, keep_url, store_url
 from duologue.money import to_text
 from duologue.serve import Site, prepare_record, running, until_told_to_stop, url_of
 from duologue.simulate.market import simulate_market
@@ -47,6 +49,7 @@ SETTLED_WITHIN_S: Final = 60.0
 
 _STUDY: Final[Mapping[str, str]] = {
     "kind": '"mturk"',
+    "description": '"A demonstration: the money is not real, and nothing leaves this machine."',
     # People who vanish are simulated: nobody need be waited for.
     "grace_s": "2",
 }
@@ -82,21 +85,32 @@ async def market_site(
     """A marketplace that runs while the context is open, and a study that recruits there; `more`
     are keys of its study file, as TOML."""
     clock = ShiftedClock()
-    store = f"sqlite:///{folder / 'market.sqlite'}"
-    async with serve_marketplace(store, clock=clock, settle_every_s=ROUND_S) as server:
-        requester = await server.market.write(create_requester, "Demonstration", BALANCE)
-        key = await server.market.write(create_key, requester)
-        codes = await server.market.write(invite, max(workers, VISITORS))
-        keys = {
-            "DUOLOGUE_MTURK_ACCESS_KEY": key.id,
-            "DUOLOGUE_MTURK_SECRET_KEY": key.secret,
-        }
-        more = {**_STUDY, "endpoint": f'"{server.url}"', **more}
-        site = make_site(
-            folder, {**environment, **keys}, workers, spare=0 if workers else 1, more=more
-        )
-        links = tuple(f"{server.url}/worker/join/{code}" for code in codes)
-        yield MarketSite(site, server, clock, links)
+    store = store_url(folder, None, new=True)
+    with alone(folder):
+        async with serve_marketplace(store, clock=clock, settle_every_s=ROUND_S) as server:
+            keep_url(folder, server)
+            yield await _site_on(server, clock, folder, environment, workers, more)
+
+
+async def _site_on(
+    server: MarketplaceServer,
+    clock: ShiftedClock,
+    folder: Path,
+    environment: Mapping[str, str],
+    workers: int,
+    more: Mapping[str, str],
+) -> MarketSite:
+    requester = await server.market.write(create_requester, "Demonstration", BALANCE)
+    key = await server.market.write(create_key, requester)
+    codes = await server.market.write(invite, max(workers, VISITORS))
+    keys = {
+        "DUOLOGUE_MTURK_ACCESS_KEY": key.id,
+        "DUOLOGUE_MTURK_SECRET_KEY": key.secret,
+    }
+    more = {**_STUDY, "endpoint": f'"{server.url}"', **more}
+    site = make_site(folder, {**environment, **keys}, workers, spare=0 if workers else 1, more=more)
+    links = tuple(f"{server.url}/worker/join/{code}" for code in codes)
+    return MarketSite(site, server, clock, links)
 
 
 async def run_market_demo(
@@ -114,6 +128,8 @@ async def run_market_demo(
     await prepare_record(at.site)
     async with running(at.site, url_of(redis), config=config, hits_every_s=ROUND_S) as server:
         say(f"marketplace:   {at.server.url}/worker/")
+        for line in requester_lines(at):
+            say(line)
         if not workers:
             for name, link in zip(("first", "second"), at.invitations, strict=False):
                 say(f"{name + ' worker:':15}{link}")
@@ -123,12 +139,36 @@ async def run_market_demo(
             summary, handed_in = await _crowd(at, server, plan, progress)
             for line in summary.lines():
                 say(line)
+            if (again := summary.arrivals - summary.workers) > 0:
+                say(f"again       {count(again, 'HIT')} taken by people who had done one before")
         if not leave_at_end:
             say("Ctrl-C ends it; the study's folder stays.")
             await until_told_to_stop(redis)
         else:
             await _settle(at, server)
         return await _results(at, server, summary, handed_in, say)
+
+
+def _requester(at: MarketSite) -> dict[str, str]:
+    """What lets a person at another terminal be the requester: settings, by their names."""
+    settings = at.site.settings
+    return {
+        "DUOLOGUE_MTURK_ACCESS_KEY": settings.mturk_access_key or "",
+        "DUOLOGUE_MTURK_SECRET_KEY": settings.mturk_secret_key or "",
+    }
+
+
+def _status_of(at: MarketSite) -> list[str]:
+    return ["duologue", "hits", "status", str(at.site.folder)]
+
+
+def requester_lines(at: MarketSite) -> list[str]:
+    """The same, to be pasted."""
+    return [
+        "requester:     paste these lines into another terminal",
+        *(f"export {name}={value}" for name, value in _requester(at).items()),
+        shlex.join(_status_of(at)),
+    ]
 
 
 async def _crowd(
@@ -242,6 +282,7 @@ async def _results(
         "export": str(exported.file) if exported else None,
         "violations": violations,
         "unfinished": summary.unfinished if summary else 0,
+        "requester": _requester(at) | {"status": shlex.join(_status_of(at))},
     }
 
 

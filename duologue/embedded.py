@@ -31,6 +31,8 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from duologue import locks
+
 log = logging.getLogger("duologue.embedded")
 
 # From <sys/prctl.h>.
@@ -214,22 +216,12 @@ def end_with_parent(how: signal.Signals) -> Callable[[], None] | None:
 
 def _lock(folder: Path) -> int:
     """Takes the folder's lock and returns its file descriptor."""
-    import fcntl  # Not on Windows, for which the wheel has no server either.
-
-    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    give_up_at = time.monotonic() + _LOCK_TIMEOUT_S
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > give_up_at:
-                os.close(descriptor)
-                raise FolderInUse(
-                    f"Another Duologue is running on {folder}: end it first, or name another folder"
-                ) from None
-            time.sleep(_POLL_S)
-        else:
-            return descriptor
+    try:
+        return locks.take(folder / "lock", _LOCK_TIMEOUT_S)
+    except locks.Taken:
+        raise FolderInUse(
+            f"Another Duologue is running on {folder}: end it first, or name another folder"
+        ) from None
 
 
 def _spawn(binary: Path, folder: Path, port: int, lock: int) -> subprocess.Popen[bytes]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
-from collections.abc import Callable
+import shlex
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Concatenate, Final, ParamSpec, TypeVar
 from urllib.parse import urlsplit
@@ -11,11 +15,12 @@ from urllib.parse import urlsplit
 import click
 from sqlalchemy import Connection
 
-from duologue.console import AS_JSON, new_file, run, show
+from duologue import locks
+from duologue.console import AS_JSON, new_file, run, show, writing
 from duologue.logs import log_to_stderr
 from duologue.money import to_cents, to_text
 from duologue.problems import BadInput
-from duologue.serve import until_told_to_stop
+from duologue.serve import probe_port, until_told_to_stop
 from duologue.settings import is_loopback
 from hit_manager.csvfiles import write_csv
 from hit_manager.marketplace import money, workers
@@ -31,6 +36,7 @@ DATABASE_FILE: Final = "marketplace.sqlite3"
 URL_FILE: Final = "marketplace.url"
 """What a running marketplace leaves in its folder, for the links that are made beside it."""
 
+LOCK_FILE: Final = "marketplace.lock"
 PORT: Final = 8100
 MOST_AT_ONCE: Final = 10_000
 FUNDS: Final = 100_000
@@ -83,25 +89,87 @@ def serve(folder: Path, database: str | None, public_url: str | None, host: str,
         )
     log_to_stderr("info")
     url = _checked(public_url)
-    run(_serve(folder, store_url(folder, database, new=True), host, port, url))
+    store = store_url(folder, database, new=True)
+    with _ours(folder, host, port):
+        run(_serve(folder, store, host, port, url))
 
 
 async def _serve(folder: Path, store: str, host: str, port: int, public_url: str | None) -> None:
     try:
         async with serve_marketplace(store, host, port, public_url) as server:
-            (folder / URL_FILE).write_text(server.url + "\n", encoding="utf-8")
+            keep_url(folder, server)
+            stopping = asyncio.ensure_future(until_told_to_stop(""))
+            # Whoever reads that it runs may end it at once: the signals have their handlers first.
+            await asyncio.sleep(0)
             click.echo(_welcome(folder, server))
-            await until_told_to_stop("")
+            await stopping
     except OSError as error:
-        if error.errno != errno.EADDRINUSE:
-            raise
+        raise _no_port(host, port, error) from None
+
+
+@contextmanager
+def _ours(folder: Path, host: str, port: int) -> Iterator[None]:
+    """The folder, made if there is none, for this process alone; where the port cannot be had,
+    nothing was made.
+
+    Raises:
+        BadInput: another marketplace runs there, or the port cannot be had.
+    """
+    with ExitStack() as stack:
+        # Of two reasons not to start, this is the one to know of.
+        if known := (folder / LOCK_FILE).exists():
+            stack.enter_context(alone(folder))
+        try:
+            probe_port(host, port)
+        except OSError as error:
+            raise _no_port(host, port, error) from None
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        if not known:
+            stack.enter_context(alone(folder))
+        yield
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Nobody else runs the marketplace of this folder while the context is open: its links lead
+    to the one that was started last.
+
+    Raises:
+        BadInput: somebody does.
+    """
+    try:
+        with locks.held(folder / LOCK_FILE, within_s=0):
+            yield
+    except locks.Taken:
         raise BadInput(
-            [f"port {port} is in use; stop what uses it, or name another one with --port"]
+            [f"another marketplace is running on {folder}: end it first, or name another folder"]
         ) from None
 
 
+def keep_url(folder: Path, server: MarketplaceServer) -> None:
+    """Note the address for the links that are made beside the server."""
+    (folder / URL_FILE).write_text(server.url + "\n", encoding="utf-8")
+
+
+def _no_port(host: str, port: int, error: OSError) -> BadInput | OSError:
+    if isinstance(error, socket.gaierror):
+        return BadInput([f"--host {host} is no address ({error.strerror})"])
+    match error.errno:
+        case errno.EADDRINUSE:
+            return BadInput(
+                [f"port {port} is in use; stop what uses it, or name another one with --port"]
+            )
+        case errno.EACCES | errno.EPERM:
+            return BadInput([f"--port: you may not open port {port}; choose one from 1024 on"])
+        case errno.EADDRNOTAVAIL:
+            return BadInput([f"--host {host} is no address of this machine"])
+        case _:
+            return error
+
+
 def _welcome(folder: Path, server: MarketplaceServer) -> str:
-    where = "" if folder == Path() else f" {folder}"
+    where = "" if folder == Path() else f" {shlex.quote(str(folder))}"
     return (
         f"marketplace: {server.url}/worker/\n"
         f"people come in by links: duologue market invite 10{where}\n"
@@ -236,21 +304,18 @@ def _requester_with_key(
 
 
 def store_url(folder: Path, database: str | None, *, new: bool = False) -> str:
-    """The database of the marketplace in a folder; with `new` the folder may be made.
+    """The database of the marketplace in a folder; with `new` there need not be any yet.
 
     Raises:
         BadInput: not a database that a marketplace can have, or there is none in the folder.
     """
     if database is not None and not database.startswith(("sqlite:///", "postgresql://")):
         raise BadInput(["--database must begin with sqlite:/// or postgresql://"])
-    if new:
-        folder.mkdir(parents=True, exist_ok=True)
     file = folder.resolve() / DATABASE_FILE
     if database is None and not new and not file.is_file():
         # Links and keys of another marketplace than the running one would open nothing.
-        raise BadInput(
-            [f"{folder}: there is no marketplace; `duologue market serve {folder}` makes one"]
-        )
+        serving = shlex.join(["duologue", "market", "serve", str(folder)])
+        raise BadInput([f"{folder}: there is no marketplace; `{serving}` makes one"])
     return database or f"sqlite:///{file}"
 
 

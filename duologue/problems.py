@@ -35,7 +35,11 @@ def problems_of(error: ValidationError, model: type[BaseModel], source: str) -> 
     No line shows the value of a field that is left out of the model's repr.
     """
     found: list[str] = []
-    for each in error.errors(include_url=False):
+    errors = error.errors(include_url=False)
+    for each in errors:
+        if each["type"] == "too_short" and any(_within(e["loc"], each["loc"]) for e in errors):
+            # Only the right ones of its values were counted.
+            continue
         key, context = _key(each["loc"]), _model_at(model, each["loc"][:-1])
         match each["type"]:
             case "extra_forbidden":
@@ -50,6 +54,10 @@ def problems_of(error: ValidationError, model: type[BaseModel], source: str) -> 
                 # A check across keys names them itself, one line each.
                 found.extend(f"{source}: {_about(key, line)}{shown}" for line in said.splitlines())
     return found
+
+
+def _within(loc: tuple[int | str, ...], outer: tuple[int | str, ...]) -> bool:
+    return len(loc) > len(outer) and loc[: len(outer)] == outer
 
 
 def _about(key: str, said: str) -> str:

@@ -13,7 +13,7 @@ from chatserver.wire import ErrorCode, Submit
 from dialogs.record.hits import hit_by_remote_id, hit_by_token
 from dialogs.record.queries import ArrivalRow, ReleaseRow
 from dialogs.record.store import Record
-from duologue.money import to_cents
+from duologue.money import to_cents, to_text
 from duologue.problems import BadInput
 from duologue.settings import Settings
 from duologue.study import StudyFile, least_owed, read_invitations
@@ -39,15 +39,31 @@ def reward_of(study: StudyFile) -> int:
     return least_owed(pay) if study.recruiter.kind == "mturk" else pay.complete
 
 
+def _description(study: StudyFile, reward: int) -> str:
+    """What the HIT says of itself. Platforms show the reward alone, which would look like all
+    that is paid; so what comes as a bonus is told first."""
+    text = study.study.description or study.study.title
+    pay = study.pay.to_pay()
+    if reward >= pay.complete:
+        return text
+    whole, with_approval = (_money(cents, pay.currency) for cents in (pay.complete, reward))
+    return f"{whole} for a whole dialog: {with_approval} with approval, the rest as a bonus. {text}"
+
+
+def _money(cents: int, currency: str) -> str:
+    amount = to_text(cents, currency)
+    return f"${amount}" if currency == "USD" else f"{amount} {currency}"
+
+
 def hit_config(study: StudyFile, url: str) -> HitConfig:
     """How the study recruits and pays; `url` is where workers reach the server."""
-    section, currency = study.recruiter, study.pay.currency
+    section, currency, reward = study.recruiter, study.pay.currency, reward_of(study)
     return HitConfig(
         study_id=study.study.id,
         title=study.study.title,
-        description=study.study.description or study.study.title,
+        description=_description(study, reward),
         keywords=section.keywords,
-        reward=reward_of(study),
+        reward=reward,
         full_pay=study.pay.to_pay().complete,
         currency=currency,
         url=url,

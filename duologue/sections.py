@@ -22,7 +22,7 @@ from pydantic import (
 from chatserver.config import SameAddress
 from dialogs.rules import PROTOCOLS, Pay
 from duologue import texts
-from duologue.money import to_cents
+from duologue.money import CURRENCIES, to_cents
 
 # --- The kinds of values -------------------------------------------------------------------
 
@@ -56,7 +56,22 @@ _Slug = Annotated[
     str,
     _matching("[a-z0-9][a-z0-9-]{0,62}", 'lower-case letters, digits and hyphens, as "kitchens-2"'),
 ]
-_Currency = Annotated[str, _matching("[A-Z]{3}", 'a currency code such as "USD"')]
+
+
+def _currency(code: str) -> str:
+    if code not in CURRENCIES:
+        raise ValueError('must be a currency code such as "USD"')
+    return code
+
+
+def _plain(text: str) -> str:
+    """What nobody can see or type, and databases may not be able to keep, is no text."""
+    if odd := re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", text):
+        raise ValueError(f"must not hold control characters such as U+{ord(odd[0]):04X}")
+    return text
+
+
+_Currency = Annotated[str, AfterValidator(_currency)]
 
 
 def _once_each(values: tuple[str, ...]) -> tuple[str, ...]:
@@ -66,8 +81,14 @@ def _once_each(values: tuple[str, ...]) -> tuple[str, ...]:
 
 
 Seconds = Annotated[float, Field(gt=0, le=7 * 86_400)]
-Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
-Prose = Annotated[str, StringConstraints(strip_whitespace=True, max_length=20_000)]
+Line = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=300),
+    AfterValidator(_plain),
+]
+Prose = Annotated[
+    str, StringConstraints(strip_whitespace=True, max_length=20_000), AfterValidator(_plain)
+]
 Amount = Annotated[str, BeforeValidator(_quoted)]
 
 
@@ -90,7 +111,9 @@ class StudySection(Section):
     """What workers see as the name of the work."""
     description: Prose = ""
     """A few sentences for workers about what the study is for."""
-    contact: Annotated[str, StringConstraints(strip_whitespace=True, max_length=300)] = ""
+    contact: Annotated[
+        str, StringConstraints(strip_whitespace=True, max_length=300), AfterValidator(_plain)
+    ] = ""
     """Whom workers can write to, shown on every page: a name and an e-mail address."""
     languages: Annotated[
         tuple[_Language, ...],

@@ -130,17 +130,26 @@ def check_port(host: str, port: int) -> None:
         BadInput: it could not.
     """
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        for family, kind, protocol, _, address in found:
-            with socket.socket(family, kind, protocol) as probe:
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                if family == socket.AF_INET6:
-                    probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-                probe.bind(address)
+        probe_port(host, port)
     except socket.gaierror as error:
         raise BadInput([f"DUOLOGUE_HOST: {host} is no address ({error.strerror})"]) from None
     except OSError as error:
         raise BadInput([_no_port(host, port, error)]) from None
+
+
+def probe_port(host: str, port: int) -> None:
+    """Bind to the port and let it go again.
+
+    Raises:
+        OSError: it cannot be had, or the host is none.
+    """
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    for family, kind, protocol, _, address in found:
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            probe.bind(address)
 
 
 def _no_port(host: str, port: int, error: OSError) -> str:

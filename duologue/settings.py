@@ -123,8 +123,8 @@ class Settings(BaseModel):
     frame_ancestors: Annotated[
         tuple[Annotated[str, AfterValidator(_origin)], ...], BeforeValidator(_words)
     ] = ()
-    """The sites that may show the worker page in a frame, separated by spaces or commas. Without
-    it, none may."""
+    """Further sites that may show the worker page in a frame, separated by spaces or commas. The
+    site of the study's recruiter (Mechanical Turk, your marketplace) may without being named."""
     log_level: Annotated[Literal["debug", "info", "warning", "error"], BeforeValidator(_lower)] = (
         "info"
     )

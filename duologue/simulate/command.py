@@ -173,10 +173,7 @@ def progress_line() -> Any:
         if not terminal and last == [now]:
             return
         last[:] = [now]
-        text = (
-            f"{progress.seconds:5.0f} s: {progress.waiting} waiting, {progress.talking} talking, "
-            f"{progress.done} of {progress.workers} done"
-        )
+        text = progress.text()
         click.echo(f"\r{text:70}" if terminal else text, nl=not terminal, err=True)
 
     return show

@@ -154,6 +154,8 @@ async def simulate_market(
     workers = [worker for person in people for worker in person.workers]
     unfinished = sum(not worker.finished for worker in workers)
     summary = summarize([worker.log for worker in workers], unfinished, monotonic() - began)
+    # Whoever took several HITs is still one person.
+    summary = replace(summary, workers=len(people))
     return summary, sum(person.handed_in for person in people)
 
 
@@ -162,15 +164,19 @@ async def _tell(
 ) -> None:
     while progress is not None:
         await asyncio.sleep(1.0)
-        busy = [person.workers[-1] for person in people if person.workers]
-        talking = sum(worker.engaged.is_set() and not worker.finished for worker in busy)
-        done = sum(worker.finished for worker in busy)
-        progress(
-            Progress(
-                workers=len(people),
-                waiting=len(busy) - talking - done,
-                talking=talking,
-                done=done,
-                seconds=monotonic() - began,
-            )
-        )
+        progress(progress_of(people, monotonic() - began))
+
+
+def progress_of(people: Sequence[MarketWorker], seconds: float) -> Progress:
+    """Everything that was taken so far counts: who is done takes the next HIT."""
+    taken = [worker for person in people for worker in person.workers]
+    talking = sum(worker.engaged.is_set() and not worker.finished for worker in taken)
+    done = sum(worker.finished for worker in taken)
+    return Progress(
+        workers=len(taken),
+        waiting=len(taken) - talking - done,
+        talking=talking,
+        done=done,
+        seconds=seconds,
+        people=len(people),
+    )

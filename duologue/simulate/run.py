@@ -18,6 +18,7 @@ from duologue.simulate.mix import Kind
 from duologue.simulate.plan import Plan
 from duologue.simulate.summary import Summary, summarize
 from duologue.simulate.worker import Worker
+from duologue.words import count
 
 PROGRESS_S: Final = 1.0
 TURNED_AWAY_S: Final = 5.0
@@ -25,13 +26,23 @@ TURNED_AWAY_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How many of a crowd's workers are where."""
+    """How many of a crowd's workers are where. With `people`, a worker is one HIT that one of so
+    many people has taken: there are more of them as the work goes on."""
 
     workers: int
     waiting: int
     talking: int
     done: int
     seconds: float
+    people: int | None = None
+
+    def text(self) -> str:
+        done = (
+            f"{self.done} of {self.workers} done"
+            if self.people is None
+            else f"{count(self.done, 'HIT')} done by {count(self.people, 'person', 'people')}"
+        )
+        return f"{self.seconds:5.0f} s: {self.waiting} waiting, {self.talking} talking, {done}"
 
 
 def _session() -> aiohttp.ClientSession:

@@ -134,6 +134,9 @@ async def through(market: Market, pages: tuple[Page, Page]) -> tuple[Person, Per
     await talk(*people)
     for person in people:
         await person.shows("released")
+        # Who does not see the last step is not paid for the rest.
+        await expect(person.get("finish")).to_be_in_viewport(ratio=1)
+        await expect(person.get("code")).to_have_count(0)
     return people[0], people[1]
 
 

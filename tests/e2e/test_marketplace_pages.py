@@ -98,6 +98,24 @@ async def test_from_the_invitation_to_my_work(browser: Browser, market: Market, 
     await expect(page.get_by_test_id("row")).to_contain_text("Thank you")
 
 
+@pytest.mark.parametrize("size", [WIDE, PHONE, (360, 640)])
+async def test_the_task_is_seen_whole_once_the_notice_is_put_away(
+    browser: Browser, market: Market, site: str, size: tuple[int, int]
+) -> None:
+    hit_id = await market.hit(external(site))
+    page = await browser.new_page(viewport={"width": size[0], "height": size[1]})
+    await join(page, market)
+    await page.goto(f"{market.url}/worker/hits/{hit_id}")
+    await page.get_by_test_id("accept").click()
+    await page.wait_for_url("**/worker/assignments/*")
+    await page.goto(f"{page.url}?said=other")
+    await page.get_by_test_id("dismiss").click()
+    await expect(page.get_by_test_id("notice")).to_have_count(0)
+    await expect(page.get_by_test_id("task")).to_be_in_viewport(ratio=1)
+    await page.reload()
+    await expect(page.get_by_test_id("notice")).to_have_count(0)
+
+
 async def test_with_third_party_cookies_blocked(tmp_path: Path, market: Market, site: str) -> None:
     """Trap 30: nothing that a worker does in the frame needs a cookie."""
     await market.hit(external(site))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import socket
 import sys
 from collections.abc import Iterator
@@ -201,6 +202,52 @@ def test_a_port_taken_between_the_check_and_the_start_is_named(
 
 
 # --- make ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("init", "/proc/none"), ("demo", "--folder", "/proc/none"), ("market", "serve", "/proc/none")],
+)
+def test_a_folder_that_cannot_be_made_is_one_line_with_what_would_be_right(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, _, err = said(capsys, monkeypatch, *words)
+    assert code == 2
+    assert err.startswith("duologue: /proc/none: cannot be written (")
+    assert err.endswith("); name a folder where you may make files\n")
+
+
+def test_a_command_to_go_on_with_can_be_pasted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "Größe Ω!"
+    code, out, _ = said(capsys, monkeypatch, "init", str(folder))
+    assert code == 0
+    assert shlex.split(out.partition("then: ")[2]) == ["duologue", "serve", str(folder)]
+
+
+def test_exporting_makes_no_secret_key(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said(capsys, monkeypatch, "init", str(tmp_path))
+    words = ("export", str(tmp_path), "--out", str(tmp_path / "out"))
+    code, _, err = said(capsys, monkeypatch, *words)
+    assert (code, "has never run" in err) == (2, True)
+    assert not (tmp_path / "secret.key").exists()
+
+
+def test_an_interrupted_start_of_the_demonstration_leaves_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(folder: Path, *_: object) -> None:
+        (folder / "scenes").mkdir()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("duologue.cli.make_site", interrupted)
+    for _ in range(2):
+        code, _, err = said(capsys, monkeypatch, "demo", "--folder", str(tmp_path / "new"))
+        assert (code, err.strip()) == (130, "")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("target", ["demo", "run"])

@@ -9,6 +9,7 @@ import pytest
 
 from hit_manager.recruiters import base
 from hit_manager.recruiters.mturk import Mturk, MturkConfig, Wanted, money
+from hit_manager.recruiters.mturk.blocking import DESCRIPTION
 from hit_manager.recruiters.mturk.errors import (
     AlreadyDone,
     NeedsPerson,
@@ -300,3 +301,11 @@ def test_an_error_names_no_worker() -> None:
     error = from_answer("send_bonus", answer("ParameterValidationError", text=said), changes=True)
     assert "A2X8KQW0ERTY12" not in str(error)
     assert "is not valid for the parameter WorkerId" in str(error)
+
+
+# --- What workers may see of the soft block --------------------------------------------------
+
+
+def test_the_soft_block_does_not_say_what_it_is_for() -> None:
+    seen = f"{config().block_name} {DESCRIPTION}".lower()
+    assert not any(word in seen for word in ("block", "exclu", "no further", "not "))

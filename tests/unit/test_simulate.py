@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
@@ -40,6 +41,7 @@ from duologue.simulate import (
 from duologue.simulate.behaviours import BEHAVIOURS, Act, Flaky, Leaver, Spammer, TwoTabs
 from duologue.simulate.builtin import DIALOGS
 from duologue.simulate.log import WorkerLog
+from duologue.simulate.market import progress_of
 from duologue.simulate.summary import Spread, summarize
 from duologue.simulate.view import Applied, Contradiction, View
 
@@ -391,3 +393,18 @@ def test_a_leaver_may_learn_how_the_dialog_ended_and_nothing_else_may_change() -
     assert page._differs(left, {**left, "cents": 1})
     done = {**left, "release": "completed"}
     assert page._differs(done, {**done, "outcome": "complete"})
+
+
+# --- Progress ------------------------------------------------------------------------------
+
+
+def test_on_a_marketplace_what_is_done_never_becomes_less() -> None:
+    def taken(*, talking: bool = False, done: bool = False) -> Any:
+        return SimpleNamespace(engaged=SimpleNamespace(is_set=lambda: talking), finished=done)
+
+    people: list[Any] = [SimpleNamespace(workers=[taken(done=True)]) for _ in range(2)]
+    before = progress_of(people, 1.0)
+    assert before.text().endswith("0 waiting, 0 talking, 2 HITs done by 2 people")
+    people[0].workers.append(taken(talking=True))
+    after = progress_of(people, 2.0)
+    assert after.text().endswith("0 waiting, 1 talking, 2 HITs done by 2 people")

@@ -53,6 +53,11 @@ def problems(folder: Path, text: str) -> tuple[str, ...]:
     return caught.value.problems
 
 
+def test_a_wrong_value_is_not_missed_as_well(tmp_path: Path) -> None:
+    (only,) = problems(tmp_path, MINIMAL.replace("[items]", "languages = ['xx_!!']\n[items]"))
+    assert "study.languages[1] must be a language tag" in only
+
+
 def test_a_minimal_file_has_the_papers_rules(tmp_path: Path) -> None:
     study = read(tmp_path, MINIMAL)
     assert study.to_rules() == Rules()
@@ -169,6 +174,12 @@ def test_every_key_reaches_the_server(tmp_path: Path) -> None:
         (MINIMAL + "[pay]\ncomplete = '-1'", "pay.complete must be an amount such as"),
         (MINIMAL + "[pay]\ncomplete = '1,50'", "pay.complete must be an amount such as"),
         (MINIMAL + "[pay]\ncurrency = 'JPY'", "pay.complete has 2 digits after the point; JPY has"),
+        (MINIMAL + "[pay]\ncurrency = 'XXQ'", "pay.currency must be a currency code"),
+        (MINIMAL.replace('"t"', '"a\\u0000b"'), "study.title must not hold control characters"),
+        (
+            MINIMAL + "[texts]\nconsent = 'a\\u0007b'".replace("'", '"'),
+            "texts.consent must not hold",
+        ),
         (MINIMAL + "[pay]\ncurrency = 'euro'", "pay.currency must be a currency code"),
         (MINIMAL + "[recruiter]\nkind = 'turk'", "recruiter.kind must be 'link', 'mturk' or"),
         (MINIMAL + "[recruiter]\nhours = '8-8'", "recruiter.hours must be two hours"),

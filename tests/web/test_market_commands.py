@@ -19,7 +19,8 @@ import pytest
 from aiohttp import ClientSession
 from click.testing import CliRunner, Result
 
-from duologue.market import DATABASE_FILE, market
+from duologue.demo_market import market_site, requester_lines
+from duologue.market import DATABASE_FILE, URL_FILE, market
 from duologue.problems import BadInput
 from hit_manager.marketplace.clock import Clock
 from hit_manager.marketplace.store import Store
@@ -97,6 +98,21 @@ def balance(key: dict[str, str]) -> Any:
         client.close()
 
 
+async def test_the_demonstration_can_be_looked_at_as_its_requester(tmp_path: Path) -> None:
+    async with market_site(tmp_path, {"DUOLOGUE_PORT": "0"}, 0) as at:
+        _, access, secret, status = requester_lines(at)
+        assert status == f"duologue hits status {tmp_path}"
+        key = {
+            "endpoint_url": at.server.url,
+            "access_key_id": access.removeprefix("export DUOLOGUE_MTURK_ACCESS_KEY="),
+            "secret_access_key": secret.removeprefix("export DUOLOGUE_MTURK_SECRET_KEY="),
+        }
+        assert await asyncio.to_thread(balance, key) == "1000.00"
+        invited = await asyncio.to_thread(call, "invite", "1", tmp_path)
+        async with ClientSession() as client:
+            assert "You are invited" in await (await client.get(invited.output.strip())).text()
+
+
 async def test_links_in_a_file_are_for_its_owner_and_harmless(tmp_path: Path) -> None:
     file = tmp_path / "links.csv"
     assert "there is no marketplace" in refused("invite", "3", tmp_path, "--csv", file)
@@ -149,6 +165,18 @@ def test_a_port_in_use_is_one_line(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         assert f"port {port} is in use" in refused("serve", tmp_path, "--port", port)
+        assert f"port {port} is in use" in refused("serve", tmp_path / "new", "--port", port)
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_one_folder_has_one_running_marketplace(tmp_path: Path) -> None:
+    """The second would have changed the address that links are made with."""
+    folder = tmp_path / "my-market"
+    for _ in range(2):
+        async with served(folder) as (url, _said):
+            second = await asyncio.to_thread(refused, "serve", folder, "--port", "0")
+            assert f"another marketplace is running on {folder}" in second
+            assert (folder / URL_FILE).read_text(encoding="utf-8").strip() == url
 
 
 @pytest.mark.parametrize("command", ["serve", "invite", "key"])

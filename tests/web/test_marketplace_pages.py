@@ -90,6 +90,10 @@ async def test_earnings_by_state_with_reasons_and_bonuses(market: Market) -> Non
     assert "Nothing was answered." in person.last
     assert "Bonus $0.40" in person.last
     assert "For waiting" in person.last
+    prices = re.findall(r'data-testid="price">(\S+)</span>', person.last)
+    assert prices == ["$1.25", "$0.00", "$1.25", "$1.65"]
+    assert "$1.25 reward + $0.40 bonus" in person.last
+    assert "$1.25 when approved; any bonus comes on top" in person.last
     states = re.findall(r'data-state="(\w+)"', person.last)
     assert states == ["submitted", "rejected", "approved", "approved"]
     market.clock.advance(7 * 86_400 + 1)

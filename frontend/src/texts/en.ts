@@ -172,7 +172,7 @@ export const en = {
     placeholder: {
       questioner: "Ask about the picture…",
       answerer: "Answer the question…",
-      solo: "Something else that can be seen…",
+      solo: "Something that can be seen…",
       wait: "You can prepare your next message…",
     },
     send: "Send",
@@ -196,10 +196,12 @@ export const en = {
     answer: (n: number) => `Your turn: answer question ${n}.`,
     waitAnswer: "Wait for your partner's answer.",
     waitQuestion: "Wait for your partner's question.",
-    soloAsk: (left: number, of: number) =>
-      `Write another question you would ask: ${left} of ${of} left.`,
-    soloTell: (left: number, of: number) =>
-      `Write another thing you see in the picture: ${left} of ${of} left.`,
+    soloAsk: (left: number, of: number, first: boolean) =>
+      `Write ${first ? "a" : "another"} question you would ask: ${left} of ${of} left.`,
+    soloAnswer: (n: number, left: number, of: number) =>
+      `You may still answer question ${n}, or write what else you see: ${left} of ${of} left.`,
+    soloTell: (left: number, of: number, first: boolean) =>
+      `Write ${first ? "a" : "another"} thing you see in the picture: ${left} of ${of} left.`,
     sending: "Your message is on its way…",
     unsent: "Your message has not gone out yet.",
     allSent: "You have sent everything and will be paid in full. You may stay for the last answer, or close the page.",
@@ -225,7 +227,7 @@ export const en = {
     title: "Your partner has left",
     pay: (pay: string) => `You did nothing wrong, and you will be paid in full: ${pay}.`,
     ask: "Finish alone: ask what you would still like to know. Nobody answers, and that is all right.",
-    tell: "Finish alone: say what else can be seen in the picture, one thing in each message.",
+    tell: "Finish alone: say what can be seen in the picture, one thing in each message.",
     againTitle: "You had only just begun.",
     again: "Look for a new partner",
     againNote: "If you like, start over with somebody else instead.",
@@ -308,16 +310,22 @@ export const en = {
       text: "The time for this dialog was over, or the team ended it. You did nothing wrong.",
     },
     amount: "You are paid",
+    pay: "Your pay",
     unpaid: "Nothing is paid for this.",
     code: "Your completion code",
+    codeUnpaid: "The code of this visit",
     copy: "Copy",
     copied: "Copied",
     copyFailed: "Please select the code and copy it yourself.",
     codeUse: "Enter this code where you found the work, if you are asked for one.",
     feedback: "How was it? (optional)",
     feedbackHint: "Anything you liked, or that we should do better.",
+    sendFeedback: "Send feedback",
+    lastStep: "Last step: hand in your work",
+    handIn: (pay: string) =>
+      `You are paid ${pay} once it is handed in. Do not return it: work that is returned is not paid.`,
     submit: "Submit the work",
-    submitNote: "This last step hands the work in. If nothing happens, simply press it again.",
+    submitNote: "If nothing happens, simply press it again.",
     finish: "Send and finish",
     finished: "All done. You can close this page now.",
     feedbackSent: "Thank you, we have your feedback.",

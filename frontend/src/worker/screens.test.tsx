@@ -211,6 +211,43 @@ describe("the end", () => {
     expect(actions.finish).toHaveBeenCalled();
   });
 
+  it.each(["en", "ar"])("puts handing in first, with no code beside it, in %s", (lang) => {
+    show(screen("completed-submit", lang), lang);
+    const button = find("finish")!;
+    expect(root.querySelector("h1")?.textContent).toBe(localeFor(lang).t.end.lastStep);
+    expect(text("hand-in")).toContain("1.50");
+    for (const later of ["release", "feedback"]) {
+      const order = button.compareDocumentPosition(find(later)!);
+      expect(order & Node.DOCUMENT_POSITION_FOLLOWING, later).toBeTruthy();
+    }
+    expect(find("code")).toBeNull();
+    expect(text("release")).not.toBe("");
+  });
+
+  it("warns of returning work that is done", () => {
+    show(screen("completed-submit"));
+    expect(text("hand-in")).toContain("work that is returned is not paid");
+    show(screen("completed"));
+    expect(find("hand-in")).toBeNull();
+  });
+
+  it("takes feedback beside the handing in too", async () => {
+    show(screen("completed-submit"));
+    const box = find("feedback") as HTMLTextAreaElement;
+    box.value = "Nice";
+    act(() => void box.dispatchEvent(new Event("input", { bubbles: true })));
+    await press("send-feedback");
+    expect(actions.finish).toHaveBeenCalledWith("Nice");
+    await vi.waitFor(() => expect(find("feedback")).toBeNull());
+    expect(find("finish")).not.toBeNull();
+  });
+
+  it("does not say that somebody is paid who is not", () => {
+    show(screen("left"));
+    expect(root.querySelector(".receipt")?.textContent).not.toMatch(/are paid|completion code/);
+    expect(find("code")).not.toBeNull();
+  });
+
   it("shows the code, the amount and what was sent", async () => {
     show(screen("completed"));
     expect(text("code")).toBe("DUO-7F3K-92QM");
@@ -264,12 +301,31 @@ describe("the line that says what to do", () => {
     ["answer", "answer question 3"],
     ["answer-first", "Wait for your partner's question"],
     ["solo-ask", "5 of 10 left"],
+    ["solo-ask", "another question"],
+    ["solo-ask-first", "Write a question"],
     ["solo-answer", "6 of 10 left"],
+    ["solo-answer", "another thing"],
+    ["solo-answer-open", "still answer question 4"],
+    ["solo-early", "Write a thing you see"],
     ["sending", "on its way"],
     ["ask-all-sent", "paid in full"],
   ])("is right on %s", (name, words) => {
     show(screen(name));
     expect(text("now-line")).toContain(words);
+  });
+
+  it("prompts for the answer while a question is open, and for facts after it", () => {
+    const prompt = () => (find("box") as HTMLTextAreaElement).placeholder;
+    show(screen("solo-answer-open"));
+    expect(prompt()).toContain("Answer");
+    show(screen("solo-answer"));
+    expect(prompt()).toContain("can be seen");
+  });
+
+  it("says beside the pay that it does not hang on the partner, on a phone too", () => {
+    show(screen("ask"));
+    expect(find("pays")?.querySelector(".wide-only")).toBeNull();
+    expect(text("pays")).toContain("even if your partner leaves");
   });
 
   it("never contradicts what the partner is seen to do", () => {

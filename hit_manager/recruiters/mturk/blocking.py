@@ -1,7 +1,9 @@
 """The soft block: a qualification of ours that people must not have.
 
 It is milder than the service's own block, which counts against the worker there and is told to
-them: whoever has this qualification is merely not shown our HITs, and gets no word of it.
+them: whoever has this qualification is merely not shown our HITs, and gets no word of it. Workers
+can see its name and description, among the requirements of HITs and when it is taken away again,
+of which the API always tells them; so neither says what it is for.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from hit_manager.recruiters.base import NotThere, Unavailable
 from hit_manager.recruiters.mturk.client import Client
 from hit_manager.recruiters.mturk.errors import AlreadyDone, WrongState
 
-_DESCRIPTION = "Held by people who take no further part in a study of this requester."
+DESCRIPTION = "A group of people, for arranging who sees which of this requester's HITs."
 
 
 class SoftBlock:
@@ -76,7 +78,7 @@ class SoftBlock:
                 "create_qualification_type",
                 changes=True,
                 Name=self._name,
-                Description=_DESCRIPTION,
+                Description=DESCRIPTION,
                 QualificationTypeStatus="Active",
             )
         except AlreadyDone:

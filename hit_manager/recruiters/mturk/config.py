@@ -57,7 +57,7 @@ class MturkConfig:
     seats_per_hit: int = 1
     frame_height: int = 0
     submit_to: tuple[str, ...] = ()
-    block_name: str = "Takes no further part (Duologue)"
+    block_name: str = "Group B (Duologue)"
     mark: str = "duologue"
     threads: int = 8
     connect_timeout_s: float = 5.0

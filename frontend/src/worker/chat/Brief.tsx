@@ -28,7 +28,7 @@ export function Brief({ dialog }: { dialog: Dialog }) {
         <RoleBadge role={role} />
         <p class="pay-line" data-testid="pays">
           <strong>{t.chat.pays(money(dialog.pays, study.currency))}</strong>
-          <span class="muted wide-only">, {t.chat.paysNote}</span>
+          <span class="muted">, {t.chat.paysNote}</span>
         </p>
       </div>
       <div class={long ? "item item-long" : "item"}>

@@ -3,7 +3,7 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Dialog } from "../../generated/wire";
 import { refusalText, useActions, useLocale } from "../context";
-import { mayWrite, type Model } from "../machine/model";
+import { mayWrite, openQuestion, type Model } from "../machine/model";
 import { countCharacters, fits } from "../machine/text";
 import { Button } from "../parts/Button";
 import { Icon } from "../parts/Icon";
@@ -107,5 +107,6 @@ function placeholder(
   texts: Record<"questioner" | "answerer" | "solo" | "wait", string>,
 ): string {
   if (!dialog.your_turn) return texts.wait;
-  return dialog.phase === "solo" && dialog.role === "answerer" ? texts.solo : texts[dialog.role];
+  const telling = dialog.phase === "solo" && dialog.role === "answerer" && openQuestion(dialog) === null;
+  return telling ? texts.solo : texts[dialog.role];
 }

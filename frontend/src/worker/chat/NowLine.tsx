@@ -2,7 +2,7 @@
 
 import type { Dialog } from "../../generated/wire";
 import { useLocale } from "../context";
-import { allSent, type Pending } from "../machine/model";
+import { allSent, openQuestion, type Pending } from "../machine/model";
 import { Icon } from "../parts/Icon";
 import type { Texts } from "../../texts";
 
@@ -33,7 +33,11 @@ export function nowText(dialog: Dialog, pending: Pending | null, t: Texts): stri
   const asks = dialog.role === "questioner";
   if (dialog.phase === "solo") {
     const left = dialog.rounds - dialog.sent;
-    return asks ? t.now.soloAsk(left, dialog.rounds) : t.now.soloTell(left, dialog.rounds);
+    const open = openQuestion(dialog);
+    const first = dialog.sent === 0;
+    if (open !== null) return t.now.soloAnswer(open, left, dialog.rounds);
+    if (asks) return t.now.soloAsk(left, dialog.rounds, first);
+    return t.now.soloTell(left, dialog.rounds, first);
   }
   if (!dialog.your_turn) return asks ? t.now.waitAnswer : t.now.waitQuestion;
   if (!asks) return t.now.answer(dialog.round);

@@ -109,6 +109,12 @@ export function allSent(dialog: Dialog): boolean {
   return dialog.sent >= dialog.rounds;
 }
 
+/** The round of a question that the answerer, left alone, may still answer; null if there is none. */
+export function openQuestion({ role, messages }: Dialog): number | null {
+  const last = messages.at(-1);
+  return role === "answerer" && last?.role === "questioner" ? last.round : null;
+}
+
 /** Whether the box's text could be sent now, as far as turns go. */
 export function mayWrite(model: Model): boolean {
   const dialog = model.state?.dialog;

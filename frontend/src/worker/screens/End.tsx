@@ -1,7 +1,7 @@
 /** How it ended, what is paid, and the last step; the same whenever the link is opened again. */
 
 import { useId, useRef, useState } from "preact/hooks";
-import type { Dialog, Released } from "../../generated/wire";
+import type { Dialog, Released, Submit } from "../../generated/wire";
 import { Said } from "../chat/Conversation";
 import type { Reply } from "../connection";
 import { useActions, useAttempt, useLocale, useStudy } from "../context";
@@ -21,23 +21,30 @@ interface Props {
 
 export function End({ released, dialog, onAnother }: Props) {
   const { t } = useLocale();
-  const glad = released.cents > 0;
+  const owed = released.cents > 0;
+  const words = t.end[released.release];
+  // In a small frame only the top is seen, and who misses the last step there is not paid.
+  const handIn = owed && released.submit !== null;
   return (
     <Page
       screen="released"
-      title={t.end[released.release].title}
+      title={handIn ? t.end.lastStep : words.title}
       narrow
       above={
-        <span class={glad ? "seal seal-good" : "seal"} aria-hidden="true">
-          <Icon name={glad ? "check" : "info"} large />
-        </span>
+        !handIn && (
+          <span class={owed ? "seal seal-good" : "seal"} aria-hidden="true">
+            <Icon name={owed ? "check" : "info"} large />
+          </span>
+        )
       }
     >
+      {handIn && <LastStep released={released} />}
+      {handIn && <h2>{words.title}</h2>}
       <p class="lead" data-testid="release" data-release={released.release}>
         {wordsOf(released, t)}
       </p>
-      <Receipt released={released} />
-      <LastStep released={released} />
+      {!handIn && <Receipt released={released} />}
+      {!handIn && <LastStep released={released} />}
       {released.another && onAnother !== null && <Another onAnother={onAnother} />}
       {dialog !== null && <Transcript dialog={dialog} />}
     </Page>
@@ -78,27 +85,30 @@ function Transcript({ dialog }: { dialog: Dialog }) {
 
 function Receipt({ released }: { released: Released }) {
   const { t, money } = useLocale();
+  const paid = released.cents > 0;
+  // Where the work is handed in here, nobody asks for a code.
+  const coded = released.code !== "" && released.submit === null;
   return (
     <dl class="receipt">
       <div>
-        <dt>{t.end.amount}</dt>
+        <dt>{paid ? t.end.amount : t.end.pay}</dt>
         <dd class="amount" data-testid="amount" data-cents={released.cents}>
-          {released.cents > 0 ? money(released.cents, released.currency) : t.end.unpaid}
+          {paid ? money(released.cents, released.currency) : t.end.unpaid}
         </dd>
       </div>
-      {released.code !== "" && <Code code={released.code} />}
+      {coded && <Code code={released.code} paid={paid} />}
     </dl>
   );
 }
 
-function Code({ code }: { code: string }) {
+function Code({ code, paid }: { code: string; paid: boolean }) {
   const { t } = useLocale();
   const [copied, setCopied] = useState<"no" | "yes" | "failed">("no");
   const text = useRef<HTMLElement>(null);
   const copy = async () => setCopied((await copyText(code, text.current)) ? "yes" : "failed");
   return (
     <div>
-      <dt>{t.end.code}</dt>
+      <dt>{paid ? t.end.code : t.end.codeUnpaid}</dt>
       <dd class="code-row">
         <bdi ref={text} class="code" dir="ltr" data-testid="code">
           {code}
@@ -132,27 +142,23 @@ async function copyText(code: string, element: HTMLElement | null): Promise<bool
 
 const PATIENCE_MS = 3_000;
 
+/** The feedback; and the button that hands the work in, where the recruiter has a form for it. */
 function LastStep({ released }: { released: Released }) {
+  const { submit } = released;
+  return submit === null ? <Farewell released={released} /> : <HandIn released={released} submit={submit} />;
+}
+
+function Farewell({ released }: { released: Released }) {
   const { t } = useLocale();
   const actions = useActions();
   const [feedback, setFeedback] = useState("");
   const [finished, setFinished] = useState(released.feedback_sent);
-  const form = useRef<HTMLFormElement>(null);
   const done = useHeir<HTMLParagraphElement>(finished);
-  const box = useId();
-  const { submit } = released;
   const attempt = useAttempt(
-    async () => {
-      const reply = actions.finish(feedback.trim());
-      if (submit === null) return reply;
-      // Handing in must not hang on the feedback, and may be tried as often as wanted.
-      await Promise.race([reply, new Promise((patience) => setTimeout(patience, PATIENCE_MS))]);
-      form.current?.submit();
-      return { ok: true, value: null };
-    },
+    () => actions.finish(feedback.trim()),
     () => setFinished(true),
   );
-  if (finished && submit === null) {
+  if (finished) {
     return (
       <Note tone="good" icon="check" testid="finished">
         <p ref={done} tabIndex={-1}>
@@ -163,49 +169,90 @@ function LastStep({ released }: { released: Released }) {
   }
   return (
     <section class="last-step">
-      {finished ? (
-        <p class="muted" role="status">
+      <Feedback value={feedback} onInput={setFeedback} />
+      <Failure attempt={attempt} />
+      <div class="finale">
+        <Button testid="finish" look="main" busy={attempt.busy} onPress={attempt.go}>
+          {t.end.finish}
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+function HandIn({ released, submit }: { released: Released; submit: Submit }) {
+  const { t, money } = useLocale();
+  const actions = useActions();
+  const [feedback, setFeedback] = useState("");
+  const [told, setTold] = useState(released.feedback_sent);
+  const form = useRef<HTMLFormElement>(null);
+  const thanks = useHeir<HTMLParagraphElement>(told);
+  const handIn = useAttempt(async () => {
+    // Handing in must not hang on the feedback, and may be tried as often as wanted.
+    const patience = new Promise((over) => setTimeout(over, PATIENCE_MS));
+    await Promise.race([actions.finish(feedback.trim()), patience]);
+    form.current?.submit();
+    return { ok: true, value: null };
+  });
+  const tell = useAttempt(
+    () => actions.finish(feedback.trim()),
+    () => setTold(true),
+  );
+  return (
+    <section class="last-step">
+      {released.cents > 0 && (
+        <p data-testid="hand-in">{t.end.handIn(money(released.cents, released.currency))}</p>
+      )}
+      <div class="finale">
+        <Button testid="finish" look="main" busy={handIn.busy} onPress={handIn.go}>
+          {t.end.submit}
+        </Button>
+      </div>
+      <p class="muted small">{t.end.submitNote}</p>
+      {told ? (
+        <p ref={thanks} tabIndex={-1} class="muted" role="status">
           {t.end.feedbackSent}
         </p>
       ) : (
         <>
-          <label class="field" for={box}>
-            {t.end.feedback}
-          </label>
-          <textarea
-            id={box}
-            class="box"
-            data-testid="feedback"
-            dir={feedback === "" ? undefined : "auto"}
-            rows={3}
-            maxLength={5000}
-            placeholder={t.end.feedbackHint}
-            value={feedback}
-            onInput={(event) => setFeedback(event.currentTarget.value)}
-          />
+          <Feedback value={feedback} onInput={setFeedback} />
+          <Failure attempt={tell} />
+          {feedback.trim() !== "" && (
+            <Button testid="send-feedback" busy={tell.busy} onPress={tell.go}>
+              {t.end.sendFeedback}
+            </Button>
+          )}
         </>
       )}
-      {submit !== null && <p class="muted small">{t.end.submitNote}</p>}
-      <Failure attempt={attempt} />
-      <div class="finale">
-        <Button testid="finish" look="main" busy={attempt.busy} onPress={attempt.go}>
-          {submit === null ? t.end.finish : t.end.submit}
-        </Button>
-      </div>
-      {submit !== null && (
-        <form
-          ref={form}
-          method={submit.method}
-          action={submit.url}
-          data-testid="submit-form"
-          hidden
-        >
-          {Object.entries(submit.fields).map(([name, value]) => (
-            <input key={name} type="hidden" name={name} value={value} />
-          ))}
-        </form>
-      )}
+      <form ref={form} method={submit.method} action={submit.url} data-testid="submit-form" hidden>
+        {Object.entries(submit.fields).map(([name, value]) => (
+          <input key={name} type="hidden" name={name} value={value} />
+        ))}
+      </form>
     </section>
+  );
+}
+
+function Feedback({ value, onInput }: { value: string; onInput: (text: string) => void }) {
+  const { t } = useLocale();
+  const box = useId();
+  return (
+    <>
+      <label class="field" for={box}>
+        {t.end.feedback}
+      </label>
+      <textarea
+        id={box}
+        class="box"
+        data-testid="feedback"
+        dir={value === "" ? undefined : "auto"}
+        rows={3}
+        maxLength={5000}
+        placeholder={t.end.feedbackHint}
+        value={value}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+    </>
   );
 }
 

@@ -9,9 +9,16 @@ function clock(seconds) {
   return h ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
 }
 
-/** Times of day are written in UTC; here they become those of the reader. */
+/** Times of day are written in UTC; here they become those of the reader, whose zone is named. */
 function localTimes() {
-  const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  const format = new Intl.DateTimeFormat(undefined, {
+    year: "numeric",
+    month: "short",
+    day: "numeric",
+    hour: "numeric",
+    minute: "2-digit",
+    timeZoneName: "short",
+  });
   for (const each of document.querySelectorAll("time[datetime]")) {
     each.textContent = format.format(new Date(each.dateTime));
   }
@@ -67,7 +74,21 @@ function closeOnEscape(details) {
   });
 }
 
+/** What was said can be put away, and is then not said again when the page is loaded anew. */
+function sayOnce(note) {
+  const dismiss = note.querySelector("button");
+  dismiss.hidden = false;
+  dismiss.addEventListener("click", () => {
+    const here = new URL(location.href);
+    here.searchParams.delete("said");
+    history.replaceState(history.state, "", here);
+    note.remove();
+    document.getElementById("main").focus();
+  });
+}
+
 localTimes();
+document.querySelectorAll("[data-said]").forEach(sayOnce);
 document.querySelectorAll("[data-left]").forEach(countDown);
 document.querySelectorAll("iframe[data-done]").forEach(followSubmission);
 document.querySelectorAll("details").forEach(closeOnEscape);
