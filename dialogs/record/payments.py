@@ -6,11 +6,11 @@ gives by hand. Money is in cents, times are seconds since 1970-01-01 UTC.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Column, ColumnElement, Connection, Select, Update, func, select
 
 from dialogs.record.bulk import RowUpdate
 from dialogs.record.queries import chunks
@@ -213,99 +213,62 @@ def ledger_totals(connection: Connection, study_id: str) -> list[LedgerTotal]:
 
 # --- Decisions -----------------------------------------------------------------------------
 
-_BECOMES: Final = RowUpdate(
-    lambda p: (
-        ledger.update()
-        .where(
-            ledger.c.arrival_id == p["arrival"],
-            ledger.c.reason == p["why"],
-            ledger.c.state == p["before"],
+Values = Callable[[Mapping[str, ColumnElement[Any]]], Mapping[str, Any]]
+"""What a change sets, by the names of its parameters."""
+
+
+def _payment(values: Values, **columns: Column[Any]) -> RowUpdate:
+    """A change of one payment; with `before` among its parameters, only in that state."""
+
+    def update(p: Mapping[str, ColumnElement[Any]]) -> Update:
+        mine = ledger.update().where(
+            ledger.c.arrival_id == p["arrival"], ledger.c.reason == p["why"]
         )
-        .values(state=p["after"], problem=p["what"], retry_at=p["again"])
-    ),
-    arrival=ledger.c.arrival_id,
-    why=ledger.c.reason,
+        if "before" in columns:
+            mine = mine.where(ledger.c.state == p["before"])
+        return mine.values(**values(p))
+
+    return RowUpdate(update, arrival=ledger.c.arrival_id, why=ledger.c.reason, **columns)
+
+
+def _step(values: Values, *, unanswered: bool, **columns: Column[Any]) -> RowUpdate:
+    """A change of one call of a payment; if `unanswered`, only as long as it is."""
+
+    def update(p: Mapping[str, ColumnElement[Any]]) -> Update:
+        mine = payment_steps.update().where(
+            payment_steps.c.arrival_id == p["arrival"],
+            payment_steps.c.reason == p["why"],
+            payment_steps.c.step == p["which"],
+        )
+        if unanswered:
+            mine = mine.where(payment_steps.c.done_at.is_(None))
+        return mine.values(**values(p))
+
+    keys = {"arrival": payment_steps.c.arrival_id, "why": payment_steps.c.reason}
+    return RowUpdate(update, **keys, which=payment_steps.c.step, **columns)
+
+
+_BECOMES: Final = _payment(
+    lambda p: {"state": p["after"], "problem": p["what"], "retry_at": p["again"]},
     before=ledger.c.state,
     after=ledger.c.state,
     what=ledger.c.problem,
     again=ledger.c.retry_at,
 )
-_APPROVED: Final = RowUpdate(
-    lambda p: (
-        ledger.update()
-        .where(ledger.c.arrival_id == p["arrival"], ledger.c.reason == p["why"])
-        .values(approved_at=p["now"])
-    ),
-    arrival=ledger.c.arrival_id,
-    why=ledger.c.reason,
-    now=ledger.c.approved_at,
-)
-_PAID: Final = RowUpdate(
-    lambda p: (
-        ledger.update()
-        .where(ledger.c.arrival_id == p["arrival"], ledger.c.reason == p["why"])
-        .values(paid_at=p["now"])
-    ),
-    arrival=ledger.c.arrival_id,
-    why=ledger.c.reason,
-    now=ledger.c.paid_at,
-)
-_TRIED: Final = RowUpdate(
-    lambda p: (
-        ledger.update()
-        .where(
-            ledger.c.arrival_id == p["arrival"],
-            ledger.c.reason == p["why"],
-            ledger.c.state == p["before"],
-        )
-        .values(tries=ledger.c.tries + 1, retry_at=p["again"], problem=p["what"])
-    ),
-    arrival=ledger.c.arrival_id,
-    why=ledger.c.reason,
+_APPROVED: Final = _payment(lambda p: {"approved_at": p["now"]}, now=ledger.c.approved_at)
+_PAID: Final = _payment(lambda p: {"paid_at": p["now"]}, now=ledger.c.paid_at)
+_TRIED: Final = _payment(
+    lambda p: {"tries": ledger.c.tries + 1, "retry_at": p["again"], "problem": p["what"]},
     before=ledger.c.state,
     again=ledger.c.retry_at,
     what=ledger.c.problem,
 )
-_NOTED: Final = RowUpdate(
-    lambda p: (
-        ledger.update()
-        .where(ledger.c.arrival_id == p["arrival"], ledger.c.reason == p["why"])
-        .values(note=p["text"])
-    ),
-    arrival=ledger.c.arrival_id,
-    why=ledger.c.reason,
-    text=ledger.c.note,
+_NOTED: Final = _payment(lambda p: {"note": p["text"]}, text=ledger.c.note)
+_STEP_DONE: Final = _step(
+    lambda p: {"done_at": p["now"]}, unanswered=False, now=payment_steps.c.done_at
 )
-_STEP_DONE: Final = RowUpdate(
-    lambda p: (
-        payment_steps.update()
-        .where(
-            payment_steps.c.arrival_id == p["arrival"],
-            payment_steps.c.reason == p["why"],
-            payment_steps.c.step == p["which"],
-        )
-        .values(done_at=p["now"])
-    ),
-    arrival=payment_steps.c.arrival_id,
-    why=payment_steps.c.reason,
-    which=payment_steps.c.step,
-    now=payment_steps.c.done_at,
-)
-_STEP_KNOWN: Final = RowUpdate(
-    lambda p: (
-        payment_steps.update()
-        .where(
-            payment_steps.c.arrival_id == p["arrival"],
-            payment_steps.c.reason == p["why"],
-            payment_steps.c.step == p["which"],
-            payment_steps.c.done_at.is_(None),
-        )
-        .values(detail=p["what"])
-    ),
-    arrival=payment_steps.c.arrival_id,
-    why=payment_steps.c.reason,
-    which=payment_steps.c.step,
-    what=payment_steps.c.detail,
+_STEP_KNOWN: Final = _step(
+    lambda p: {"detail": p["what"]}, unanswered=True, what=payment_steps.c.detail
 )
 
 
