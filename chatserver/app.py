@@ -19,7 +19,14 @@ from chatserver.doors import NotAdmitted, WrongAnswers
 from chatserver.hooks import Hook
 from chatserver.live.service import LiveService
 from chatserver.live.views import picture_file, study_out
-from chatserver.wire import ArrivalAnswer, ArrivalRequest, ErrorCode, Refused, WrongAnswersOut
+from chatserver.wire import (
+    ArrivalAnswer,
+    ArrivalRequest,
+    ErrorCode,
+    Refused,
+    WrongAnswersOut,
+    is_modest,
+)
 from dialogs.record import queries
 from dialogs.record.errors import RecordError
 
@@ -30,8 +37,6 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 MAX_BODY: Final = 16 * 1024
 """Twice what an address with its query may have, which is most of what a page sends (bytes)."""
-MAX_ENTRIES: Final = 20
-"""Of an object or list in a body: more than any of ours may have."""
 _NO_NAMES: Final = (errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EILSEQ)
 """What a file system says of a name that no file of it can have."""
 BODY_WITHIN_S: Final = 15.0
@@ -132,13 +137,9 @@ async def _body(request: web.Request) -> dict[str, Any]:
         found = orjson.loads(await _bytes(request))
     except orjson.JSONDecodeError:
         raise web.HTTPBadRequest(reason="The body is not JSON") from None
-    if not isinstance(found, dict) or any(_is_crowded(part) for part in (found, *found.values())):
+    if not isinstance(found, dict) or not is_modest(found):
         raise web.HTTPBadRequest(reason="The body is not what this address takes")
     return found
-
-
-def _is_crowded(part: object) -> bool:
-    return isinstance(part, dict | list) and len(part) > MAX_ENTRIES
 
 
 def _check_headers(request: web.Request) -> None:
@@ -187,10 +188,6 @@ async def _arrivals(request: web.Request) -> web.StreamResponse:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "body"
         return _refuse(400, ErrorCode.BAD_REQUEST, f"{where}: {first['msg']}")
-    texts = (*asked.query, *asked.query.values(), asked.worker_key or "", asked.language)
-    if any("\0" in text for text in texts):
-        # PostgreSQL cannot be asked for it.
-        return _refuse(400, ErrorCode.BAD_REQUEST, "The link holds characters that are no text.")
     address = client_address(request, service.config.trusted_proxies)
     return _json(ArrivalAnswer(token=await service.arrivals.admit(asked, address)))
 

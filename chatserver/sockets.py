@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
@@ -26,6 +26,7 @@ from chatserver.wire import (
     Stopped,
     Sync,
     Typing,
+    is_modest,
 )
 from dialogs.record.errors import RecordError
 
@@ -48,10 +49,6 @@ PATIENCE: Final = 10
 """Refusals of one page that are answered at once; further ones wait longer and longer."""
 FORGIVEN_S: Final = 10.0
 """After so long one refusal is forgotten. What goes well in between does not count."""
-
-MOST_FIELDS: Final = 20
-"""In any part of a payload. More are refused unread: each would be a mistake to write down."""
-DEEPEST: Final = 4
 
 ACCEPT_WITHIN_S: Final = 4.0
 WELCOME_WITHIN_S: Final = 10.0
@@ -151,7 +148,7 @@ class Sockets:
         if event not in self._asks:
             text = f"There is no event {event[:40]!r}."
             return Refused(error=text, code=ErrorCode.BAD_REQUEST)
-        if not _is_modest(data, DEEPEST):
+        if not is_modest(data):
             return _not_understood(event, "payload", "more fields than any page sends")
         model, answer = self._asks[event]
         if not page.welcomed.is_set():
@@ -171,22 +168,6 @@ class Sockets:
 
 def _refusal(code: ErrorCode, text: str) -> Refusal:
     return Refusal(text, {"error": text, "code": code.value})
-
-
-def _is_modest(data: Any, depth: int) -> bool:
-    """Whether a payload is no larger than ours are, so that checking it costs little."""
-    match data:
-        case dict():
-            parts: Iterable[Any] = data.values()
-        case list():
-            parts = data
-        case _:
-            return True
-    return (
-        depth > 0
-        and len(data) <= MOST_FIELDS
-        and all(_is_modest(part, depth - 1) for part in parts)
-    )
 
 
 def _bad_request(event: str, error: ValidationError) -> Refused:

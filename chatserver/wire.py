@@ -7,10 +7,11 @@ page counts down by differences and never trusts its own clock.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from dialogs.dialog import RefusalCode
 from dialogs.rules import Outcome, Phase, Release, Role, SeatEnd
@@ -22,8 +23,36 @@ class Wire(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-Plain = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]*$")]
+def _one_line(text: str) -> str:
+    if any(char < " " or char == "\x7f" for char in text):
+        raise ValueError("must hold no control characters")
+    return text
+
+
+Plain = Annotated[str, AfterValidator(_one_line)]
 """One line without control characters, such as NUL, which PostgreSQL stores nowhere."""
+
+
+MOST_ENTRIES = 20
+"""Of an object or list in what a page sends: more than any of ours has."""
+DEEPEST = 4
+
+
+def is_modest(data: object, depth: int = DEEPEST) -> bool:
+    """Whether what came is no larger than what our pages send, so that validating it costs
+    little: each entry too many would be a mistake to write down."""
+    match data:
+        case dict():
+            parts: Iterable[object] = data.values()
+        case list():
+            parts = data
+        case _:
+            return True
+    return (
+        depth > 0
+        and len(data) <= MOST_ENTRIES
+        and all(is_modest(part, depth - 1) for part in parts)
+    )
 
 
 # --- page → server -------------------------------------------------------------------------
@@ -296,9 +325,9 @@ class ArrivalRequest(Wire):
     `another` asks for a new arrival after the last one was released.
     """
 
-    query: dict[str, Plain] = Field(default_factory=dict, max_length=20)
+    query: dict[Plain, Plain] = Field(default_factory=dict, max_length=20)
     worker_key: Plain | None = Field(default=None, min_length=16, max_length=64)
-    language: str = Field(default="en", max_length=35)
+    language: Plain = Field(default="en", max_length=35)
     another: bool = False
     consented: bool = False
     check_answers: list[int] = Field(default_factory=list, max_length=20)

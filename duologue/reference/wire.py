@@ -9,7 +9,7 @@ from enum import StrEnum
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel
 from pydantic.fields import FieldInfo
 
 from chatserver import wire
@@ -86,7 +86,9 @@ def _in_order() -> Iterator[tuple[str, Any]]:
 
 
 def _type(info: FieldInfo) -> str:
-    limits = "; ".join(str(limit) for limit in info.metadata)
+    # What a function checks is said where it stands.
+    told = (each for each in info.metadata if not isinstance(each, AfterValidator))
+    limits = "; ".join(str(limit) for limit in told)
     return f"`{_name(info.annotation)}`{f' ({limits})' if limits else ''}".replace("|", "\\|")
 
 

@@ -15,8 +15,8 @@ import pytest
 
 import chatserver.app
 import chatserver.server
-from chatserver.app import MAX_BODY, MAX_ENTRIES
-from chatserver.wire import ArrivalRequest
+from chatserver.app import MAX_BODY
+from chatserver.wire import MOST_ENTRIES, ArrivalRequest
 from duologue.logs import NoStrangers, SayOnce
 from tests.live import Live, until
 
@@ -215,8 +215,8 @@ async def test_a_body_with_much_wrong_in_it_costs_no_more_than_one_with_little(l
             assert await status_of(live, arrival(crowded(kind, 1500))) == 400
         assert not asked
         with pytest.raises(ValueError, match="validation error"):
-            validate(json.loads(crowded(kind, MAX_ENTRIES)))
-        assert await status_of(live, arrival(crowded(kind, MAX_ENTRIES))) == 400
+            validate(json.loads(crowded(kind, MOST_ENTRIES)))
+        assert await status_of(live, arrival(crowded(kind, MOST_ENTRIES))) == 400
     assert await status_of(live, arrival(b" " * 20_000)) == 413
 
 
