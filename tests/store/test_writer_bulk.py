@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -204,6 +205,23 @@ def test_postgresql_takes_any_number_of_changes_in_one_statement(
     assert READY.run(connection, [change(n) for n in range(rows)]) == rows
     assert len(seen) == 1
     assert {row["status"] for row in stored(connection, tables.arrivals)} == {"waiting"}
+
+
+@pytest.mark.parametrize("rows", [1, 4, 9])
+def test_postgresql_finds_a_few_rows_of_many_by_their_index(
+    connection: Connection, rows: int
+) -> None:
+    if connection.dialect.name != "postgresql":
+        pytest.skip("how the statement is planned is PostgreSQL's")
+    people(connection, 5000)
+    connection.exec_driver_sql("ANALYZE arrivals")
+    seen = statements(connection.engine)
+    params = [change(n) for n in range(rows)]
+    assert READY.run(connection, params) == rows
+    [statement] = seen
+    document = {"rows": orjson.dumps(params).decode()}
+    plan = connection.exec_driver_sql("EXPLAIN " + statement, document).scalars().all()
+    assert not [line for line in plan if "Seq Scan" in line], plan
 
 
 def test_a_change_that_finds_nothing_is_not_counted(connection: Connection) -> None:
