@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Final
 
 import orjson
@@ -52,8 +53,11 @@ log = logging.getLogger("duologue.payments")
 
 FIRST_RETRY_S: Final = 10.0
 LONGEST_RETRY_S: Final = 3600.0
-AT_ONCE: Final = 200
-"""Payments of one round, at most: HITs must not wait for longer to be looked after."""
+ROUND_S: Final = 30.0
+"""After so many seconds no further payment is begun: HITs must not wait longer to be looked after.
+By time, not by number, as each round first adds up all that was spent."""
+AT_ONCE: Final = 2_000
+"""Payments of one round, at most."""
 
 REASON: Final = "Thank you for your work in our dialog study."
 
@@ -102,14 +106,15 @@ class Outbox:
         self._now = now
 
     async def once(self) -> Paid:
-        """One round over everything that may go out.
+        """One round over what may go out; what it has no time for is left to the next.
 
         Raises:
             RecordError: the database does not answer.
         """
         if not self._recruiter.capabilities.pays:
             return Paid()
-        return await self.pay(await self.due())
+        until = self._now() + ROUND_S
+        return await self.pay(await self.due(), until=until)
 
     async def due(self) -> list[PaymentRow]:
         """What may go out now: what is approved and handed in, and, if the rules of the study
@@ -134,8 +139,9 @@ class Outbox:
             return False
         return True
 
-    async def pay(self, due: Iterable[PaymentRow]) -> Paid:
-        """Pay these, one after the other: money is not sent in parallel.
+    async def pay(self, due: Iterable[PaymentRow], *, until: float = inf) -> Paid:
+        """Pay these, one after the other: money is not sent in parallel. None is begun after
+        `until`, in seconds since 1970-01-01 UTC.
 
         What is owed among them is approved by being named here.
         """
@@ -143,7 +149,7 @@ class Outbox:
         # Without a limit nobody asks what was spent.
         spent = await self.spent() if budget is not None else 0
         for payment in due:
-            if not self._still():
+            if not self._still() or self._now() >= until:
                 break
             if payment.state is LedgerState.OWED:
                 if not await self.approve(payment):

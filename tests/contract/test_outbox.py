@@ -27,6 +27,7 @@ from hit_manager import ledger
 from hit_manager.config import Approval
 from hit_manager.marketplace import workers
 from hit_manager.marketplace.faults import Fault
+from hit_manager.outbox import ROUND_S
 from hit_manager.recruiters.base import Bonus, Unsure
 from hit_manager.taking_back import in_the_way
 from tests.records import STUDY
@@ -341,6 +342,22 @@ async def test_many_over_the_budget_are_told_once(at: Recruiting) -> None:
     done = await at.round()
     assert len(done.paid.problems) == 1
     assert done.paid.waiting == 4
+
+
+async def test_a_round_that_takes_long_leaves_the_rest_to_the_next(
+    at: Recruiting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HITs are looked after between the rounds."""
+    for _ in range(4):
+        await at.worked(150)
+    approve = at.stage.recruiter.approve
+
+    async def slowly(assignment_id: str) -> None:
+        at.stage.clock.advance(ROUND_S * 0.6)
+        await approve(assignment_id)
+
+    monkeypatch.setattr(at.stage.recruiter, "approve", slowly)
+    assert [(await at.round()).paid.payments for _ in range(3)] == [2, 2, 0]
 
 
 # --- Several at a time ---------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The marketplace's pages need no build, so they repeat the colours of the others: the same ones."""
+"""The marketplace's pages need no build, so they repeat the colours of the others."""
 
 from __future__ import annotations
 
