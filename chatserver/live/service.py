@@ -81,6 +81,7 @@ class LiveService:
             self._ask_database,
             self.deadlines.probe,
             on_jump=self._on_jump,
+            silence_s=config.no_outage_s,
         )
         self.dialogs = Dialogs(record, self.hub, self.fanout, self.deadlines, now=now)
         self.lobby = Lobby(

@@ -134,6 +134,31 @@ async def test_a_restart_of_the_only_server_longer_than_grace_costs_nobody_the_s
     await nobody_lost_a_seat(live_each, asker, teller)
 
 
+async def test_a_server_that_stood_still_costs_nobody_the_seat(live_each: Live) -> None:
+    """Longer than a turn: when it goes on, the deadline is due before anybody could write."""
+    await live_each.prepare(
+        rules={"grace_s": 1.0, "turn_limit_s": 4.0}, health_s=1.0, no_outage_s=2.0
+    )
+    process = await live_each.process()
+    asker, teller = await live_each.pair(*await live_each.people(2))
+    await live_each.converse(asker, teller, 2)
+    async with Redis.from_url(live_each.redis_url) as redis:
+
+        async def armed() -> bool:
+            members = await redis.zrange(Keys(live_each.study_id).deadlines, 0, -1)
+            return any(m.startswith(b"turn|") and m.endswith(b"|questioner|3|0") for m in members)
+
+        await eventually(armed)
+    process.signal(signal.SIGSTOP)
+    try:
+        await passes(2 * OUTAGE_S)
+    finally:
+        process.signal(signal.SIGCONT)
+    # Whoever saw the other's message only now has not answered at once.
+    await passes(1.0)
+    await nobody_lost_a_seat(live_each, asker, teller)
+
+
 async def test_the_time_of_an_outage_counts_for_no_deadline(live_each: Live) -> None:
     rules = {"grace_s": 0.5, "turn_limit_s": 60.0, "dialog_limit_s": 90.0}
     server = await live_each.begin(rules=rules, no_outage_s=30.0)
