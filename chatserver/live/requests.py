@@ -249,10 +249,11 @@ class Requests:
         return row
 
     async def _seat_command(self, page: Page, make: Callable[[Role], Command]) -> Done | Refused:
-        role = self._role(page)
-        if role is None or page.dialog_id is None:
+        seat = await self._seat(page)
+        if seat is None:
             return NOT_NOW
-        answer = await self._dialogs.carry_out(page.dialog_id, make(role))
+        dialog_id, role = seat
+        answer = await self._dialogs.carry_out(dialog_id, make(role))
         if isinstance(answer, Refusal):
             return Refused(error=answer.text, code=answer.code)
         return Done()
