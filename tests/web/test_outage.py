@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from redis.asyncio import Redis
+from redis.exceptions import RedisError
 
 from chatserver.config import Failpoints
 from chatserver.live.deadlines import Due
@@ -120,6 +121,27 @@ async def test_a_frozen_redis_costs_nobody_the_seat(
     finally:
         valkey_server.resume()
     await nobody_lost_a_seat(live_redis, asker, teller)
+
+
+async def test_a_message_does_not_wait_for_redis_behind_a_sign_of_typing(
+    live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = await live.begin()
+    asker, teller = await live.pair(*await live.people(2))
+    asked, frozen = asyncio.Event(), asyncio.Event()
+
+    async def typed(*_: Any) -> None:
+        asked.set()
+        await frozen.wait()
+        raise RedisError("it has been silent for too long")
+
+    monkeypatch.setattr(server.service.deadlines, "typed", typed)
+    await asker.tell("typing", {"on": True})
+    await asker.say_surely("message 1")
+    await teller.shows_text("message 1")
+    assert asked.is_set()
+    frozen.set()
+    await live.converse(asker, teller, 3)
 
 
 async def test_a_restart_of_the_only_server_longer_than_grace_costs_nobody_the_seat(
