@@ -92,7 +92,13 @@ class LiveService:
             same_address_allowed=study.same_address is not SameAddress.REFUSE,
         )
         self.matching = Matching(
-            record, self.lobby, self.deadlines, study, is_open=self.is_open, now=now
+            record,
+            self.lobby,
+            self.deadlines,
+            study,
+            is_open=self.is_open,
+            ready_for=self.health.ready_for,
+            now=now,
         )
         self.screens = Screens(
             record,

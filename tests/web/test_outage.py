@@ -181,6 +181,25 @@ async def test_a_server_that_stood_still_costs_nobody_the_seat(live_each: Live) 
     await nobody_lost_a_seat(live_each, asker, teller)
 
 
+async def test_nobody_has_missed_a_start_that_an_outage_kept_from_being_pressed(
+    live: Live,
+) -> None:
+    await live.prepare(study={"start_s": 2.0}, no_outage_s=1.0)
+    process = await live.process()
+    ada, ben = await live.people(2)
+    await live.match(ada, ben)
+    await ada.do("start")
+    process.signal(signal.SIGSTOP)
+    try:
+        await passes(2 * OUTAGE_S)
+    finally:
+        process.signal(signal.SIGCONT)
+    await passes(1.5)
+    for person in (ada, ben):
+        assert person.stage in ("waiting", "matched")
+        assert not person.state["missed_start"]
+
+
 async def test_the_time_of_an_outage_counts_for_no_deadline(live_each: Live) -> None:
     rules = {"grace_s": 0.5, "turn_limit_s": 60.0, "dialog_limit_s": 90.0}
     server = await live_each.begin(rules=rules, no_outage_s=30.0)
