@@ -10,6 +10,9 @@ MAX_CHARACTERS: Final = 500
 
 _FORBIDDEN: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Cn", "Zs", "Zl", "Zp", "Mn", "Me"})
+_BLANK: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and a symbol by their category, but drawn as nothing: the fillers of Hangul, and the
+Braille pattern without dots."""
 
 
 class BadText(ValueError):
@@ -21,7 +24,7 @@ def clean_text(text: str) -> str:
     text = text.strip()
     # Nearly every message: none of its characters needs a closer look.
     plain = text.isascii() and text.isprintable()
-    if not text or (not plain and all(unicodedata.category(c) in _INVISIBLE for c in text)):
+    if not text or (not plain and all(map(_is_invisible, text))):
         raise BadText("The message is empty. Please write something.")
     if len(text) > MAX_CHARACTERS:
         raise BadText(
@@ -34,3 +37,7 @@ def clean_text(text: str) -> str:
             "Please write it as one line of plain text."
         )
     return text
+
+
+def _is_invisible(char: str) -> bool:
+    return char in _BLANK or unicodedata.category(char) in _INVISIBLE

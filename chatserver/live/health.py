@@ -2,7 +2,8 @@
 
 A process fires no deadline until it has been ready for one unbroken grace period after an
 outage, and none at all while Redis TIME and the monotonic clock disagree: no outage of ours
-and no clock jump costs anybody a seat.
+and no clock jump costs anybody a seat. That this process stood still (stopped, or a machine that
+was paused) is such an outage: nobody could reach it, and when it goes on, everything seems due.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ class Health:
     """Readiness of database and Redis, by regular questions.
 
     `ask_database` and `ask_redis` must answer within 2 s; `ask_redis` returns Redis TIME.
-    `on_jump` is called when the clocks have parted by 5 s.
+    `on_jump` is called when the clocks have parted by 5 s. Who was not asked for `silence_s`
+    counts as not ready since.
     """
 
     def __init__(
@@ -36,15 +38,18 @@ class Health:
         ask_redis: Callable[[], Awaitable[float]],
         *,
         on_jump: Callable[[], Awaitable[None]],
+        silence_s: float,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._ask_database = ask_database
         self._ask_redis = ask_redis
         self._on_jump = on_jump
+        self._silence_s = silence_s
         self._monotonic = monotonic
         self._offset: float | None = None
         self._ready_since: float | None = None
         self._unready_since: float = monotonic()
+        self._checked_at: float = monotonic()
         self.database_ok = False
         self.redis_ok = False
 
@@ -53,8 +58,14 @@ class Health:
         return self._ready_since is not None
 
     def ready_for(self) -> float:
-        """Seconds of unbroken readiness; 0 while not ready."""
-        return 0.0 if self._ready_since is None else self._monotonic() - self._ready_since
+        """Seconds of unbroken readiness; 0 while not ready, or not known to be."""
+        now = self._monotonic()
+        if self._ready_since is None or self._stood_still(now):
+            return 0.0
+        return now - self._ready_since
+
+    def _stood_still(self, now: float) -> bool:
+        return now - self._checked_at > self._silence_s
 
     def unready_for(self) -> float:
         """Seconds without readiness; 0 while ready."""
@@ -74,6 +85,11 @@ class Health:
         self.database_ok = await self._answers(self._ask_database, "the database")
         self.redis_ok = await self._answers(self._look_at_redis, "Redis")
         now = self._monotonic()
+        if self._ready_since is not None and self._stood_still(now):
+            log.warning("this process stood still for %.1f s", now - self._checked_at)
+            self._ready_since = None
+            self._unready_since = now
+        self._checked_at = now
         if self.database_ok and self.redis_ok:
             if self._ready_since is None:
                 log.info("ready")

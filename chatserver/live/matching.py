@@ -47,7 +47,8 @@ class Matching:
 
     `on_change(arrival_ids)` asks for a new `state` to those pages, in whatever process.
     `on_refused()` is called when the record refused a dialog: the study may have been paused.
-    `is_open` says whether the study takes new dialogs.
+    `is_open` says whether the study takes new dialogs, `ready_for` for how many seconds this
+    process has been fit to serve without a break.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class Matching:
         study: StudyConfig,
         *,
         is_open: Callable[[], bool],
+        ready_for: Callable[[], float],
         now: Callable[[], float] = time.time,
     ) -> None:
         self._record = record
@@ -65,6 +67,7 @@ class Matching:
         self._deadlines = deadlines
         self._study = study
         self._is_open = is_open
+        self._ready_for = ready_for
         self._now = now
         self._look = asyncio.Event()
         self.on_change: Callable[[Iterable[str]], None] = lambda arrival_ids: None
@@ -176,13 +179,15 @@ class Matching:
 
     async def _clear_overdue(self) -> None:
         for match in await self._lobby.overdue():
-            # In a pause nothing could be started.
-            await self._settle(match, blame_late=self._is_open())
+            # In a pause nothing could be started, and in an outage nobody could press *start*.
+            is_open, reachable = self._is_open(), self._ready_for() >= self._study.start_s
+            await self._settle(match, blame_late=is_open and reachable, rejoin=not is_open)
 
-    async def _settle(self, match: Match, *, blame_late: bool) -> None:
+    async def _settle(self, match: Match, *, blame_late: bool, rejoin: bool) -> None:
         """End a match that led to no dialog, as the record says: who may wait on does.
 
-        With `blame_late`, who has not pressed *start* must press *ready* again.
+        With `blame_late`, who has not pressed *start* must press *ready* again. With `rejoin`,
+        the lobby learns anew who waits.
         """
         rows = await self._record.read(queries.arrivals_by_id, match.arrivals)
         waiting = {a for a, r in rows.items() if r.status is ArrivalStatus.WAITING}
@@ -196,7 +201,7 @@ class Matching:
                 await self._record.writer.commit(unready(arrival_id, waited, missed_start=True))
             except Conflict:
                 log.info("arrival %s has moved on", arrival_id)
-        if not blame_late:
+        if rejoin:
             # What Redis knew of them was wrong. Not after a match that merely ran out: joining
             # counts as a heartbeat, and would wake a page that is closed.
             await self._join_rows(rows[a] for a in waiting)
@@ -212,7 +217,7 @@ class Matching:
         # Whatever Redis believed is older than the record: places and people are read anew.
         await self.on_refused()
         await self._lobby.withdraw([(match.item_id, match.place)])
-        await self._settle(match, blame_late=False)
+        await self._settle(match, blame_late=False, rejoin=True)
         await self.sync_places()
 
     async def _commit_opening(self, match: Match, rows: dict[str, ArrivalRow]) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -42,6 +44,8 @@ from dialogs.record.store import Record
 from dialogs.rules import ArrivalStatus, Phase, Release, ReportKind, Role
 from dialogs.state import evolve, fold
 
+log = logging.getLogger("duologue.live")
+
 TYPING_SIGN_S: Final = 5.0
 """How often a sign of typing is remembered at most, in seconds."""
 
@@ -80,6 +84,7 @@ class Requests:
         self._study = study
         self._is_open = is_open
         self._now = now
+        self._tasks: set[asyncio.Task[None]] = set()
         fanout.on("typing", self._typing_elsewhere)
 
     # --- What a page may ask ---------------------------------------------------------------
@@ -219,7 +224,21 @@ class Requests:
         again_s = min(TYPING_SIGN_S, lasting / 4)
         if ask.on and state.turn is seat.role and now - page.typed_at >= again_s:
             page.typed_at = now
-            await self._deadlines.typed(state.dialog_id, seat.role, state.turn_seq, lasting)
+            # Without waiting: what the page sends next must not stand behind a silent Redis.
+            task = asyncio.ensure_future(
+                self._remember_typing(state.dialog_id, seat.role, state.turn_seq, lasting)
+            )
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _remember_typing(
+        self, dialog_id: str, role: Role, turn_seq: int, lasting_s: float
+    ) -> None:
+        try:
+            await self._deadlines.typed(dialog_id, role, turn_seq, lasting_s)
+        except (RedisError, OSError, TimeoutError) as error:
+            # The next sign counts as well; and while Redis is away no turn ends.
+            log.info("dialog %s: a sign of typing is lost: %r", dialog_id, error)
 
     def _typing_elsewhere(self, note: Any) -> None:
         arrival_id, on = note
@@ -249,10 +268,11 @@ class Requests:
         return row
 
     async def _seat_command(self, page: Page, make: Callable[[Role], Command]) -> Done | Refused:
-        role = self._role(page)
-        if role is None or page.dialog_id is None:
+        seat = await self._seat(page)
+        if seat is None:
             return NOT_NOW
-        answer = await self._dialogs.carry_out(page.dialog_id, make(role))
+        dialog_id, role = seat
+        answer = await self._dialogs.carry_out(dialog_id, make(role))
         if isinstance(answer, Refusal):
             return Refused(error=answer.text, code=answer.code)
         return Done()

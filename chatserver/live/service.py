@@ -81,6 +81,7 @@ class LiveService:
             self._ask_database,
             self.deadlines.probe,
             on_jump=self._on_jump,
+            silence_s=config.no_outage_s,
         )
         self.dialogs = Dialogs(record, self.hub, self.fanout, self.deadlines, now=now)
         self.lobby = Lobby(
@@ -91,7 +92,13 @@ class LiveService:
             same_address_allowed=study.same_address is not SameAddress.REFUSE,
         )
         self.matching = Matching(
-            record, self.lobby, self.deadlines, study, is_open=self.is_open, now=now
+            record,
+            self.lobby,
+            self.deadlines,
+            study,
+            is_open=self.is_open,
+            ready_for=self.health.ready_for,
+            now=now,
         )
         self.screens = Screens(
             record,

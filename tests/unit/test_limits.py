@@ -64,11 +64,18 @@ def test_a_text_over_the_frame_limit_is_refused_with_its_size() -> None:
         "\x00",
         "\U000e0001\U000e0020",
         "\uffff",
+        "\u3164",
+        "\u115f\u1160\uffa0",
+        "\u2800 \u2800",
     ],
     ids=ascii,
 )
 def test_nothing_to_see_is_an_empty_message(text: str) -> None:
     assert EMPTY in refused(text)
+
+
+def test_what_is_blank_by_itself_may_stand_in_a_text() -> None:
+    assert clean_text("a\u3164b") == "a\u3164b"
 
 
 @pytest.mark.parametrize(

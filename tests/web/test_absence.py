@@ -63,6 +63,21 @@ async def test_who_is_left_finishes_alone_and_is_paid_in_full(
     await ended(leaving, "left", 0, "leave")
 
 
+async def test_who_leaves_before_the_page_shows_the_dialog_has_left(
+    live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = await live.begin()
+    ada, ben = await live.people(2)
+    await live.match(ada, ben)
+    with monkeypatch.context() as patch:
+        patch.setattr(server.service.screens, "refresh", lambda arrival_id: None)
+        await ada.do("start")
+        await ben.do("start")
+        await ben.do("leave")
+    await ended(ben, "left", 0, "leave")
+    await ada.until(lambda: ada.phase == "solo")
+
+
 async def test_outcome_and_release_are_separate_things(live_each: Live) -> None:
     """The survivor of a dialog of one message is not paid as if it were complete: the work is
     done alone first, and the dialog never counts as data."""

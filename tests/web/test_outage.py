@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from redis.asyncio import Redis
+from redis.exceptions import RedisError
 
 from chatserver.config import Failpoints
 from chatserver.live.deadlines import Due
@@ -122,6 +123,27 @@ async def test_a_frozen_redis_costs_nobody_the_seat(
     await nobody_lost_a_seat(live_redis, asker, teller)
 
 
+async def test_a_message_does_not_wait_for_redis_behind_a_sign_of_typing(
+    live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = await live.begin()
+    asker, teller = await live.pair(*await live.people(2))
+    asked, frozen = asyncio.Event(), asyncio.Event()
+
+    async def typed(*_: Any) -> None:
+        asked.set()
+        await frozen.wait()
+        raise RedisError("it has been silent for too long")
+
+    monkeypatch.setattr(server.service.deadlines, "typed", typed)
+    await asker.tell("typing", {"on": True})
+    await asker.say_surely("message 1")
+    await teller.shows_text("message 1")
+    assert asked.is_set()
+    frozen.set()
+    await live.converse(asker, teller, 3)
+
+
 async def test_a_restart_of_the_only_server_longer_than_grace_costs_nobody_the_seat(
     live_each: Live,
 ) -> None:
@@ -132,6 +154,50 @@ async def test_a_restart_of_the_only_server_longer_than_grace_costs_nobody_the_s
     await passes(OUTAGE_S)
     await live_each.serve()
     await nobody_lost_a_seat(live_each, asker, teller)
+
+
+async def test_a_server_that_stood_still_costs_nobody_the_seat(live_each: Live) -> None:
+    """Longer than a turn: when it goes on, the deadline is due before anybody could write."""
+    await live_each.prepare(
+        rules={"grace_s": 1.0, "turn_limit_s": 4.0}, health_s=1.0, no_outage_s=2.0
+    )
+    process = await live_each.process()
+    asker, teller = await live_each.pair(*await live_each.people(2))
+    await live_each.converse(asker, teller, 2)
+    async with Redis.from_url(live_each.redis_url) as redis:
+
+        async def armed() -> bool:
+            members = await redis.zrange(Keys(live_each.study_id).deadlines, 0, -1)
+            return any(m.startswith(b"turn|") and m.endswith(b"|questioner|3|0") for m in members)
+
+        await eventually(armed)
+    process.signal(signal.SIGSTOP)
+    try:
+        await passes(2 * OUTAGE_S)
+    finally:
+        process.signal(signal.SIGCONT)
+    # Whoever saw the other's message only now has not answered at once.
+    await passes(1.0)
+    await nobody_lost_a_seat(live_each, asker, teller)
+
+
+async def test_nobody_has_missed_a_start_that_an_outage_kept_from_being_pressed(
+    live: Live,
+) -> None:
+    await live.prepare(study={"start_s": 2.0}, no_outage_s=1.0)
+    process = await live.process()
+    ada, ben = await live.people(2)
+    await live.match(ada, ben)
+    await ada.do("start")
+    process.signal(signal.SIGSTOP)
+    try:
+        await passes(2 * OUTAGE_S)
+    finally:
+        process.signal(signal.SIGCONT)
+    await passes(1.5)
+    for person in (ada, ben):
+        assert person.stage in ("waiting", "matched")
+        assert not person.state["missed_start"]
 
 
 async def test_the_time_of_an_outage_counts_for_no_deadline(live_each: Live) -> None:

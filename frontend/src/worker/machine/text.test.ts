@@ -13,6 +13,7 @@ describe("a message's text", () => {
 
   it("may not consist of what nobody sees", () => {
     expect(["", "   ", "\u200b\u2060", "\u00a0", "\u0301"].map(isBlank)).toEqual(Array(5).fill(true));
+    expect(["\u3164", "\u115f\u1160\uffa0", "\u2800 \u2800"].every(isBlank)).toBe(true);
     expect(["a", "😀", "؟"].some(isBlank)).toBe(false);
   });
 

@@ -1,6 +1,8 @@
 /** The limits of a message's text, as `dialogs/limits.py` has them. */
 
-const INVISIBLE = /^[\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Z}\p{Mn}\p{Me}]*$/u;
+/** The fillers of Hangul and the empty Braille pattern are letters and a symbol that draw nothing. */
+const INVISIBLE =
+  /^[\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Z}\p{Mn}\p{Me}\u115f\u1160\u2800\u3164\uffa0]*$/u;
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
 /** A message is one line: line breaks and tabs, typed or pasted, become spaces. */
