@@ -11,7 +11,7 @@ from sqlalchemy import Connection, select
 from dialogs.record.tables import arrivals
 from dialogs.record.tables import hits as our_hits
 from dialogs.record.tables import workers as people
-from dialogs.rules import Release
+from dialogs.rules import ArrivalStatus, Release
 from duologue.study import read_invitations
 from hit_manager.marketplace import assignments, workers
 from hit_manager.marketplace.errors import DoesNotMeetRequirements
@@ -191,6 +191,19 @@ def test_who_is_owed_something_is_not_refused(market: Desk) -> None:
     code, _, err = market("reject", arrival, "--reason", "x", "--yes")
     assert code == 2
     assert "is owed 0.20 USD by the rules of the study" in err
+    assert status_there(market, worker) == "Submitted"
+
+
+def test_who_is_not_done_here_is_not_refused(market: Desk) -> None:
+    market.json("launch", "--yes")
+    worker, arrival = visitor(market)
+    # Handed in over there early, in the middle of a dialog here.
+    mine = arrivals.c.id == arrival
+    talking = arrivals.update().where(mine).values(status=ArrivalStatus.SEATED.value)
+    market.write(lambda c: c.execute(talking))
+    code, _, err = market("reject", arrival, "--reason", "Nothing was written.", "--yes")
+    assert (code, err.count("\n")) == (2, 1)
+    assert f"{arrival}: is not done here yet" in err
     assert status_there(market, worker) == "Submitted"
 
 
