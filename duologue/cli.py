@@ -21,7 +21,7 @@ from dialogs.items import ItemsError, read_items
 from dialogs.record.errors import RecordError
 from dialogs.record.studies import changed_status
 from dialogs.rules import StudyStatus
-from duologue.console import AS_JSON, STUDY, record_of, run, show, site_of, writing
+from duologue.console import AS_JSON, STUDY, Between, record_of, run, show, site_of, writing
 from duologue.demo import chose_port, demo_plan, make_site, run_demo
 from duologue.demo_market import market_site, run_market_demo
 from duologue.embedded import EmbeddedRedis, EmbeddedRedisError
@@ -254,9 +254,7 @@ def _set_status(study: Path, status: StudyStatus) -> None:
     "--leavers", type=click.IntRange(0, 1000), default=0, help="How many of them leave early."
 )
 @click.option("--exit", "leave", is_flag=True, help="End when the simulated workers are done.")
-@click.option(
-    "--pace", type=click.FloatRange(0, 100), help="Times people's slowness; 0 is fastest."
-)
+@click.option("--pace", type=Between(0, 100), help="Times people's slowness; 0 is fastest.")
 @click.option("--seed", type=int, default=1, show_default=True)
 @click.option("--corpus", type=click.Path(path_type=Path, dir_okay=False), help="A VisDial file.")
 @click.option(

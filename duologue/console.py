@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import shlex
 import sys
@@ -45,6 +46,20 @@ def site_of(place: Path, *, keyed: bool = True) -> Site:
 
 
 STUDY = click.argument("study", type=click.Path(path_type=Path), default=Path(), metavar="[STUDY]")
+
+
+class Between(click.FloatRange):
+    """A number within a range. "nan" is none, though it compares with no bound."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail(f"{value} is no number.", param, ctx)
+        return number
+
+
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -23,6 +23,12 @@ from duologue.money import to_cents
 from duologue.problems import BadInput
 from duologue.words import count
 from hit_manager import ledger
+
+MOST_REASON: Final = 1000
+"""Characters that a worker is told about a bonus: marketplaces take 1024, and a reference is added
+to them."""
+
+_NO_TEXT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 ARRIVALS = click.argument("arrivals", nargs=-1, metavar="[ARRIVAL]...")
 STUDY_OPTION = click.option(
@@ -200,6 +206,7 @@ def bonus(
     async def work() -> tuple[dict[str, Any], str]:
         async with desk(study) as at:
             cents = _amount(at, amount)
+            _check_reason(reason)
             row = await at.record.one(queries.arrivals_by_id, arrival)
             if row is None or row.study_id != at.study_id:
                 raise BadInput([f"{arrival}: is no arrival of this study"])
@@ -246,6 +253,16 @@ def _amount(at: Desk, amount: str) -> int:
     if cents > rows.MOST_CENTS:
         raise BadInput([f"AMOUNT must not be more than {at.money(rows.MOST_CENTS)}"])
     return cents
+
+
+def _check_reason(reason: str) -> None:
+    """What a recruiter would refuse when the bonus is sent, long after it was given."""
+    if not reason.strip():
+        raise BadInput(["--reason must say something: the worker reads it"])
+    if len(reason) > MOST_REASON:
+        raise BadInput([f"--reason must have {MOST_REASON} characters or fewer"])
+    if _NO_TEXT.search(reason):
+        raise BadInput(["--reason must be text, without control characters"])
 
 
 def _bonus_id(name: str | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,11 @@ from duologue.hits.desk import Desk, desk, needs
 from duologue.hits.money import ARRIVALS, STUDY_OPTION
 from duologue.problems import BadInput
 from duologue.words import count
+from hit_manager.recruiters.base import NotYet, Refused
 
 
-async def _workers_of(at: Desk, arrivals: Sequence[str]) -> list[str]:
-    """The recruiter's ids of the people of these arrivals.
+async def _workers_of(at: Desk, arrivals: Sequence[str]) -> dict[str, str]:
+    """The recruiter's ids of the people of these arrivals, each with the arrivals it is of.
 
     A link says who somebody is, and so can name anybody; what the recruiter says of the assignment
     counts as soon as it says something.
@@ -33,7 +34,8 @@ async def _workers_of(at: Desk, arrivals: Sequence[str]) -> list[str]:
     told = await at.record.read(
         assignments_by_id, at.study_id, [row.assignment_id for row in rows.values()]
     )
-    found, wrong = set(), []
+    found: dict[str, list[str]] = {}
+    wrong = []
     for name, row in rows.items():
         worker, seen = claimed[row.worker_id], told.get(row.assignment_id)
         if seen is not None and seen.worker != worker:
@@ -41,10 +43,29 @@ async def _workers_of(at: Desk, arrivals: Sequence[str]) -> list[str]:
                 f"{name}: came with the id of somebody else; the recruiter says that another "
                 "worker did this work"
             )
-        found.add(worker)
+        found.setdefault(worker, []).append(name)
     if wrong:
         raise BadInput(wrong)
-    return sorted(found)
+    return {worker: ", ".join(sorted(found[worker])) for worker in sorted(found)}
+
+
+async def _each(people: Mapping[str, str], done: Callable[[str], Awaitable[None]]) -> int:
+    """Do it for all of these people; how many they are. One who is not known over there keeps
+    nobody else from it.
+
+    Raises:
+        BadInput: it was refused for some, and for whom.
+    """
+    failed = []
+    for worker, names in people.items():
+        try:
+            await done(worker)
+        except (Refused, NotYet) as error:
+            failed.append(f"{names}: {error}")
+    if failed:
+        left = len(people) - len(failed)
+        raise BadInput([*failed, f"done for {count(left, 'other person', 'other people')}"])
+    return len(people)
 
 
 @click.command()
@@ -64,10 +85,11 @@ def message(arrivals: tuple[str, ...], study: Path, subject: str, text: str, as_
             needs(at.recruiter.capabilities.messages, at, "carries no messages")
             people = await _workers_of(at, arrivals)
             failed = await at.recruiter.message(people, subject, text)
-            return {"sent": len(people) - len(failed), "failed": sorted(failed.values())}
+            told = sorted(f"{people[worker]}: {why}" for worker, why in failed.items())
+            return {"sent": len(people) - len(failed), "failed": told}
 
     values = run(work())
-    why = "".join(f"\nnot reached: {reason}" for reason in values["failed"])
+    why = "".join(f"\nnot reached: {each}" for each in values["failed"])
     show(as_json, values, f"{count(values['sent'], 'message')} sent{why}")
 
 
@@ -86,9 +108,7 @@ def block(arrivals: tuple[str, ...], study: Path, reason: str, as_json: bool) ->
         async with desk(study, remote=True) as at:
             needs(at.recruiter.capabilities.blocks, at, "can keep nobody away")
             people = await _workers_of(at, arrivals)
-            for worker in people:
-                await at.recruiter.block(worker, reason)
-            return len(people)
+            return await _each(people, lambda worker: at.recruiter.block(worker, reason))
 
     number = run(work())
     show(
@@ -111,10 +131,7 @@ def unblock(arrivals: tuple[str, ...], study: Path, as_json: bool) -> None:
     async def work() -> int:
         async with desk(study, remote=True) as at:
             needs(at.recruiter.capabilities.blocks, at, "can keep nobody away")
-            people = await _workers_of(at, arrivals)
-            for worker in people:
-                await at.recruiter.unblock(worker)
-            return len(people)
+            return await _each(await _workers_of(at, arrivals), at.recruiter.unblock)
 
     number = run(work())
     show(

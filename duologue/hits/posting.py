@@ -15,7 +15,7 @@ from dialogs.record import queries
 from dialogs.record import supply as supplies
 from dialogs.record.payments import PaymentRow
 from dialogs.rules import HitState, StudyStatus
-from duologue.console import AS_JSON, STUDY, new_file, run, show, site_of
+from duologue.console import AS_JSON, STUDY, Between, new_file, run, show, site_of
 from duologue.hits.desk import DRY_RUN, YES, Desk, address_of, demand_of, desk, needs, sure
 from duologue.problems import BadInput
 from duologue.study import read_invitations
@@ -27,6 +27,7 @@ from hit_manager.ledger import price_of_a_person
 from hit_manager.outbox import Paid
 from hit_manager.posting import Posters
 from hit_manager.reconciler import Down
+from hit_manager.recruiters.base import NotYet, Refused
 from hit_manager.recruiters.link import add_invitations, invitation_rows, make_invitations
 
 
@@ -158,7 +159,7 @@ async def _due(at: Desk) -> list[PaymentRow]:
 
 
 @click.command()
-@click.argument("hours", type=click.FloatRange(min=0.1, max=8760))
+@click.argument("hours", type=Between(min=0.1, max=8760))
 @STUDY
 @AS_JSON
 def extend(hours: float, study: Path, as_json: bool) -> None:
@@ -167,20 +168,27 @@ def extend(hours: float, study: Path, as_json: bool) -> None:
     Example: duologue hits extend 24 my-study
     """
 
-    async def work() -> int:
+    async def work() -> tuple[int, list[str]]:
         async with desk(study, remote=True) as at:
             open_hits = await at.record.read(rows.hits_in, at.study_id, (HitState.OPEN,))
             until = time.time() + 3600 * hours
-            longer = 0
+            longer, problems = 0, []
             for hit in open_hits:
-                if hit.remote_id and (hit.expires_at or 0) < until:
+                if not hit.remote_id or (hit.expires_at or 0) >= until:
+                    continue
+                try:
                     await at.recruiter.extend(hit.remote_id, until)
-                    await at.record.writer.commit(rows.hit_extended(hit.id, until))
-                    longer += 1
-            return longer
+                except (Refused, NotYet) as error:
+                    # One that is gone over there must not let the others run out.
+                    problems.append(f"HIT {hit.id} could not be extended: {error}")
+                    continue
+                await at.record.writer.commit(rows.hit_extended(hit.id, until))
+                longer += 1
+            return longer, problems
 
-    longer = run(work())
-    show(as_json, {"extended": longer}, f"{count(longer, 'HIT')} can be found for {hours:g} hours")
+    longer, problems = run(work())
+    text = f"{count(longer, 'HIT')} can be found for {hours:g} hours"
+    show(as_json, {"extended": longer, "problems": problems}, "\n".join((text, *problems)))
 
 
 @click.command()
@@ -309,11 +317,18 @@ def invite(number: int, study: Path, csv_file: Path, as_json: bool) -> None:
                 "study.invitations"
             ]
         )
+    if csv_file.resolve() == file.resolve():
+        raise BadInput([f"{csv_file}: is the study's file of codes; name another for the links"])
     known = read_invitations(file) if file.exists() and file.stat().st_size else ()
     codes = make_invitations(number, known)
     with new_file(csv_file) as links:
         # In this order: a code without a link harms nobody, a link without a code lets nobody in.
-        _add(file, codes)
+        try:
+            _add(file, codes)
+        except BadInput:
+            # Empty, it would only be in the way of the next try.
+            csv_file.unlink()
+            raise
         write_csv(invitation_rows(codes, f"{address_of(site)}/work"), links)
     show(
         as_json,

@@ -15,7 +15,7 @@ from dialogs.record.errors import Conflict
 from dialogs.record.hits import assignments_by_id, assignments_seen
 from dialogs.record.payments import PaymentRow
 from dialogs.record.unowed import never_came
-from dialogs.rules import AssignmentStatus, LedgerReason, LedgerState
+from dialogs.rules import ArrivalStatus, AssignmentStatus, LedgerReason, LedgerState
 from duologue.console import AS_JSON, run, show
 from duologue.hits.desk import DRY_RUN, YES, Desk, desk, needs, sure
 from duologue.hits.money import ARRIVALS, STUDY_OPTION, chosen, told
@@ -79,6 +79,9 @@ async def _assignment_of(at: Desk, name: str) -> str:
         if name in {each.assignment_id for each in strangers}:
             return name
         raise BadInput([f"{name}: is no arrival of this study"])
+    if row.status is not ArrivalStatus.RELEASED:
+        # What they will be owed is not known yet, and what was refused cannot be paid any more.
+        raise BadInput([f"{name}: is not done here yet, so the work cannot be refused"])
     if owed := is_owed(at, await at.record.read(rows.payments_of, [name])):
         raise BadInput([f"{name}: {owed}, so the work cannot be refused"])
     return row.assignment_id

@@ -15,6 +15,7 @@ import click
 import orjson
 
 from chatserver.wire import ErrorCode
+from duologue.console import Between
 from duologue.problems import BadInput
 from duologue.simulate.corpus import BadCorpus, Corpus
 from duologue.simulate.log import Entry
@@ -41,7 +42,7 @@ from duologue.words import count
 @click.option("--seed", type=int, default=1, show_default=True, help="Same seed, same decisions.")
 @click.option(
     "--pace",
-    type=click.FloatRange(0, 100),
+    type=Between(0, 100),
     default=1.0,
     show_default=True,
     help="Times people's own slowness; 0 is as fast as possible.",
@@ -52,7 +53,7 @@ from duologue.words import count
     help="A VisDial file whose dialogs they talk from.  [default: a small built-in set]",
 )
 @click.option("--dialogs", type=click.IntRange(1, 1000), default=1, help="Dialogs of each worker.")
-@click.option("--limit", type=click.FloatRange(min=0, min_open=True), help="Give up after seconds.")
+@click.option("--limit", type=Between(min=0, min_open=True), help="Give up after seconds.")
 @click.option("--query", multiple=True, metavar="NAME=VALUE", help="In each worker's link.")
 @click.option("--check", "check_text", default="", metavar="N,N,…", help="The check's answers.")
 @click.option("--language", default="en", show_default=True)

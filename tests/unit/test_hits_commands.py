@@ -86,6 +86,7 @@ def test_status_and_cost(link: Desk) -> None:
         ("invite 5 --csv out.csv", "study.one_time_invitations is not set"),
         ("review", "say --csv FILE to write a file, or --from FILE"),
         ("extend 0", "0.0 is not in the range"),
+        ("extend nan", "nan is no number"),
         ("status nowhere", "there is no study file"),
     ],
 )
@@ -95,6 +96,24 @@ def test_what_cannot_be_done_is_one_clear_line(link: Desk, line: str, told: str)
     assert told in err
     assert err.startswith("duologue: ")
     assert err.count("\n") == 1
+    assert link.states() == ["owed", "owed"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        (" ", "--reason must say something: the worker reads it"),
+        ("x" * 1001, "--reason must have 1000 characters or fewer"),
+        ("a\x01b", "--reason must be text, without control characters"),
+        ("a\udcff", "--reason must be text, without control characters"),
+    ],
+    ids=["blank", "long", "control", "no text"],
+)
+def test_a_bonus_is_not_given_with_a_reason_that_cannot_be_sent(
+    link: Desk, reason: str, told: str
+) -> None:
+    code, out, err = link("bonus", "arrival-0", "1", "--reason", reason, "--yes")
+    assert (code, out, err) == (2, "", f"duologue: {told}\n")
     assert link.states() == ["owed", "owed"]
 
 
@@ -291,6 +310,20 @@ def test_plan_launch_extend_expire(market: Desk) -> None:
     assert market.json("status")["hits"] == {"open": 2}
     assert market.json("expire")["expired"] == 2
     assert market.json("status")["hits"] == {"closed": 2}
+
+
+def test_a_hit_that_is_gone_lets_no_other_run_out(market: Desk) -> None:
+    market.json("launch", "--yes")
+
+    def gone(connection: Connection) -> None:
+        first = select(hits.c.id).order_by(hits.c.created_at, hits.c.id).limit(1)
+        row = hits.update().where(hits.c.id == first.scalar_subquery())
+        connection.execute(row.values(remote_id="3GONE"))
+
+    market.write(gone)
+    done = market.json("extend", "48")
+    assert (done["extended"], len(done["problems"])) == (1, 1)
+    assert "could not be extended" in done["problems"][0]
 
 
 def test_while_a_server_runs_what_is_open_comes_down(market: Desk) -> None:

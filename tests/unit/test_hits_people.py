@@ -11,7 +11,7 @@ from sqlalchemy import Connection, select
 from dialogs.record.tables import arrivals
 from dialogs.record.tables import hits as our_hits
 from dialogs.record.tables import workers as people
-from dialogs.rules import Release
+from dialogs.rules import ArrivalStatus, Release
 from duologue.study import read_invitations
 from hit_manager.marketplace import assignments, workers
 from hit_manager.marketplace.errors import DoesNotMeetRequirements
@@ -75,6 +75,21 @@ def test_a_message_reaches_its_worker(market: Desk) -> None:
     # This person is known here and not over there.
     done = market.json("message", "arrival-0", "--subject", "a", "--text", "b")
     assert (done["sent"], len(done["failed"])) == (0, 1)
+    assert done["failed"][0].startswith("arrival-0: ")
+
+
+def test_one_who_is_not_known_over_there_keeps_nobody_from_being_blocked(market: Desk) -> None:
+    market.json("launch", "--yes")
+    _, arrival = visitor(market)
+    # Sorted before everybody: it would have been first.
+    market.write(add_arrival, "forged", external_id="A0000FORGED")
+    code, out, err = market("block", "arrival-forged", arrival)
+    told = err.splitlines()
+    assert (code, out, len(told)) == (2, "", 2)
+    assert told[0].startswith("duologue: arrival-forged: ")
+    assert told[1] == "duologue: done for 1 other person"
+    assert market.faults is not None
+    assert market.faults.calls["AssociateQualificationWithWorker"] == 2
 
 
 def test_who_is_blocked_sees_no_hit_until_they_are_unblocked(market: Desk) -> None:
@@ -179,12 +194,30 @@ def test_who_is_owed_something_is_not_refused(market: Desk) -> None:
     assert status_there(market, worker) == "Submitted"
 
 
-def test_invitations_are_links_that_the_study_knows(link: Desk) -> None:
+def test_who_is_not_done_here_is_not_refused(market: Desk) -> None:
+    market.json("launch", "--yes")
+    worker, arrival = visitor(market)
+    # Handed in over there early, in the middle of a dialog here.
+    mine = arrivals.c.id == arrival
+    talking = arrivals.update().where(mine).values(status=ArrivalStatus.SEATED.value)
+    market.write(lambda c: c.execute(talking))
+    code, _, err = market("reject", arrival, "--reason", "Nothing was written.", "--yes")
+    assert (code, err.count("\n")) == (2, 1)
+    assert f"{arrival}: is not done here yet" in err
+    assert status_there(market, worker) == "Submitted"
+
+
+def invites(link: Desk) -> None:
+    """The study takes only who has a code of `codes.txt`."""
     study = link.folder / "study.toml"
     text = study.read_text(encoding="utf-8").replace(
         "[items]", 'one_time_invitations = true\ninvitations = "codes.txt"\n[items]'
     )
     study.write_text(text, encoding="utf-8")
+
+
+def test_invitations_are_links_that_the_study_knows(link: Desk) -> None:
+    invites(link)
     assert link.json("invite", "3", "--csv", "links.csv")["invitations"] == 3
     with (link.folder / "links.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -200,3 +233,20 @@ def test_invitations_are_links_that_the_study_knows(link: Desk) -> None:
     assert read_invitations(link.folder / "codes.txt") == codes
     link.json("invite", "2", "--csv", "more.csv")
     assert len(read_invitations(link.folder / "codes.txt")) == 5
+
+
+def test_links_are_not_written_into_the_file_of_codes(link: Desk) -> None:
+    invites(link)
+    code, _, err = link("invite", "3", "--csv", "codes.txt")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "codes.txt: is the study's file of codes" in err
+    assert not (link.folder / "codes.txt").exists()
+
+
+def test_invitations_that_were_not_made_leave_no_file_of_links(link: Desk) -> None:
+    invites(link)
+    (link.folder / "codes.txt").symlink_to("nowhere/codes.txt")
+    code, _, err = link("invite", "3", "--csv", "links.csv")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "codes.txt: cannot be written" in err
+    assert not (link.folder / "links.csv").exists()

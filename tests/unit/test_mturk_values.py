@@ -265,6 +265,7 @@ T = "AWS.MechanicalTurk."
         (answer(turk=f"{T}InvalidMaximumAssignmentsIncrease"), base.Refused),
         (answer("ParameterValidationError"), base.Refused),
         (answer("ValidationException"), base.Refused),
+        (answer("ValidationException", text="Value 'already exists' at 'reason' …"), base.Refused),
         (answer("404", status=404), NeedsPerson),
         (answer("InvalidSignatureException", status=403), NeedsPerson),
         (answer("UnrecognizedClientException"), NeedsPerson),

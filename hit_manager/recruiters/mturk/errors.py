@@ -105,7 +105,12 @@ def from_answer(operation: str, response: Mapping[str, Any], *, changes: bool) -
     if shape in _CREDENTIALS or turk in _CREDENTIALS:
         return NeedsPerson(f"{said}; check the access key and the machine's clock", code)
     name = _PREFIX.sub("", turk).casefold()
-    if name.endswith(("alreadyexists", "alreadyprocessed")) or _ALREADY.search(text):
+    # A validation error repeats what was sent, which may hold any words: of a bonus, say, whose
+    # reason was refused and that would pass for paid.
+    quotes = shape == "ValidationException"
+    if name.endswith(("alreadyexists", "alreadyprocessed")) or (
+        not quotes and _ALREADY.search(text)
+    ):
         return AlreadyDone(said, code)
     if name.endswith("doesnotexist"):
         return NotThere(said, code)
