@@ -190,7 +190,7 @@ class Engine:
                 case _:
                     # Binary frames would have to be gathered; nothing here needs them.
                     message = b"binary frames are not part of this protocol"
-                    socket.outbox.flush()
+                    socket.outbox.end()
                     await socket.response.close(code=WSCloseCode.UNSUPPORTED_DATA, message=message)
                     return
 
@@ -295,8 +295,7 @@ class Engine:
         for socket in sockets:
             # Its reader must not cut the connection before the reason has left.
             socket.leaving = True
-            # Nothing may follow the frame that closes.
-            socket.outbox.flush()
+            socket.outbox.end()
         message = reason.encode()
         closing = [
             asyncio.ensure_future(socket.response.close(code=1001, message=message))

@@ -31,6 +31,7 @@ class Outbox:
     def __init__(self, transport: asyncio.Transport) -> None:
         self._transport = transport
         self._frames: list[bytes] = []
+        self._ended = False
 
     @property
     def closed(self) -> bool:
@@ -39,6 +40,8 @@ class Outbox:
 
     def write(self, frame: bytes) -> None:
         """Send a whole frame. A socket that is closed takes nothing; catch-up is by the record."""
+        if self._ended:
+            return
         if not self._frames:
             asyncio.get_running_loop().call_soon(self.flush)
         self._frames.append(frame)
@@ -52,6 +55,12 @@ class Outbox:
             self._transport.abort()
         else:
             self._transport.write(b"".join(frames))
+
+    def end(self) -> None:
+        """Hand over what was written, and take no more: the frame that closes comes next, and
+        nothing may follow it (RFC 6455, section 5.5.1)."""
+        self.flush()
+        self._ended = True
 
     def abort(self) -> None:
         """Cut the connection; what was not sent is lost."""

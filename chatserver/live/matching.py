@@ -144,13 +144,13 @@ class Matching:
     async def start(self, arrival_id: str) -> bool:
         """The arrival pressed *start*; when both have, the dialog is opened.
 
-        Returns False when the arrival is in no match (any more).
+        Returns False when the arrival is in no match (any more), or pressed too late.
         """
         match = await self._lobby.match_of(arrival_id)
         if match is None:
             return False
         match = await self._lobby.start(match.match_id, arrival_id)
-        if match is None:
+        if match is None or arrival_id not in match.started:
             return False
         if match.both_started:
             await self._open(match)

@@ -146,7 +146,7 @@ class Requests:
                 given = await self._seat_command(page, Leave)
             case ArrivalStatus.ARRIVED | ArrivalStatus.WAITING:
                 given = await self._release_unseated(row, Release.RETURNED, 0)
-        if ask.reason.strip() and isinstance(given, Done):
+        if _kept(ask.reason) and isinstance(given, Done):
             await self._tell_team(page, ReportKind.LEAVING, ask.reason)
         return given
 
@@ -174,7 +174,7 @@ class Requests:
             if row.status is not ArrivalStatus.RELEASED:
                 return NOT_NOW
         await self._record.writer.commit(
-            decisions.feedback(page.arrival_id, ask.feedback.replace("\0", ""), self._now())
+            decisions.feedback(page.arrival_id, _kept(ask.feedback), self._now())
         )
         return Done()
 
@@ -186,13 +186,16 @@ class Requests:
                 "mail if there is more.",
                 code=ErrorCode.CAP_REACHED,
             )
+        if not _kept(ask.text):
+            return Refused(
+                error="The report is empty. Please write what is wrong.",
+                code=ErrorCode.BAD_REQUEST,
+            )
         await self._tell_team(page, ReportKind.PROBLEM, ask.text)
         return Done()
 
     async def _tell_team(self, page: Page, kind: ReportKind, text: str) -> None:
-        told = decisions.report(
-            new_id("r"), page.arrival_id, kind, text.replace("\0", ""), self._now()
-        )
+        told = decisions.report(new_id("r"), page.arrival_id, kind, _kept(text), self._now())
         await self._record.writer.commit(told)
 
     async def sync(self, page: Page, ask: Sync) -> Events | Refused:
@@ -295,3 +298,8 @@ class Requests:
             await self._matching.forget(row.id)
         self._screens.refresh_everywhere([row.id])
         return Done()
+
+
+def _kept(text: str) -> str:
+    """What people wrote to the team, as PostgreSQL can keep it."""
+    return text.replace("\0", "").strip()

@@ -67,6 +67,18 @@ async def test_a_closed_socket_takes_nothing_and_says_nothing(ends: Ends) -> Non
     assert await ends.read(1000) == b""
 
 
+async def test_nothing_follows_the_end(ends: Ends) -> None:
+    """A frame after the one that closes would break the protocol."""
+    outbox = Outbox(ends.transport)
+    outbox.write(b"before")
+    outbox.end()
+    outbox.write(b"after")
+    await asyncio.sleep(0)
+    ends.transport.close()
+    assert await ends.read(1000) == b"before"
+    assert await ends.read(1000) == b""
+
+
 async def test_a_peer_that_reads_nothing_is_cut_off_at_a_bound(ends: Ends) -> None:
     outbox = Outbox(ends.transport)
     piece = b"x" * 100_000

@@ -501,4 +501,6 @@ async def test_a_report_reaches_the_team_at_any_time(live: Live) -> None:
     texts = {row.text for row in await live.rows_of("reports")}
     assert texts == {"the image is upside down", "my partner is rude"}
     assert "error" in await ada.ask("report", {"text": ""})
+    assert "error" in await ada.ask("report", {"text": " \u0000 "})
+    assert len(await live.rows_of("reports")) == 2
     assert "error" in await ada.ask("report", {"text": "x" * 5001})

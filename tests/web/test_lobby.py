@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from redis.asyncio import Redis
 
 from chatserver.config import SameAddress
@@ -268,6 +269,22 @@ async def test_when_neither_starts_both_press_ready_again(live: Live) -> None:
         assert person.state["missed_start"] is True
         assert (await person.ask("start"))["code"] == "not_now"
     await live.pair(ada, ben)
+
+
+async def test_a_start_that_is_pressed_too_late_is_not_taken(
+    live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = await live.begin(items=1, study={"start_s": 0.2})
+
+    async def later() -> None:
+        """Whoever presses is faster than the process that clears the match away."""
+
+    monkeypatch.setattr(server.service.matching, "_clear_overdue", later)
+    ada, ben = await live.people(2)
+    await live.match(ada, ben)
+    await ada.do("start")
+    await eventually(server.service.lobby.overdue)
+    assert (await ben.ask("start"))["code"] == "not_now"
 
 
 async def test_nobody_is_paired_with_a_page_that_has_closed(live_each: Live) -> None:
