@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf
@@ -29,6 +29,7 @@ from dialogs.record.payments import PaymentRow, StepRow
 from dialogs.record.spending import amounts
 from dialogs.record.store import Record
 from dialogs.record.unowed import unowed
+from dialogs.record.writer import Decision, together
 from dialogs.rules import AssignmentStatus, LedgerReason, LedgerState
 from hit_manager import ledger
 from hit_manager.config import Approval, HitConfig
@@ -205,10 +206,11 @@ class Outbox:
                     case Fail(problem):
                         return await self._stop(payment, LedgerState.FAILED, problem)
                     case Call():
-                        if payment.state is not LedgerState.SENDING:
-                            await self._record.writer.commit(rows.sending(payment))
-                            payment = replace(payment, state=LedgerState.SENDING)
-                        await self._call(payment, todo, made)
+                        earlier = await self._begin(payment, todo, made)
+                        payment = replace(payment, state=LedgerState.SENDING)
+                        seen = await self._call(payment, todo.step, made, earlier)
+                        if await self._answered(payment, todo.step, made, seen):
+                            return LedgerState.PAID, ""
         except Conflict:
             return payment.state, "somebody else is at it"
         except (NoFunds, NotYet, Unavailable) as error:
@@ -249,29 +251,42 @@ class Outbox:
         elif known != row:
             await self._record.writer.commit(assignments_seen(study_id, [], [row]))
 
-    async def _remember_approved(self, payment: PaymentRow) -> None:
+    async def _seen_approved(self, payment: PaymentRow) -> list[Decision]:
         study_id, name = self._config.study_id, payment.assignment_id
         known = (await self._record.read(assignments_by_id, study_id, [name])).get(name)
-        if known is not None:
-            row = replace(known, status=AssignmentStatus.APPROVED)
-            await self._record.writer.commit(assignments_seen(study_id, [], [row]))
+        if known is None:
+            return []
+        row = replace(known, status=AssignmentStatus.APPROVED)
+        return [assignments_seen(study_id, [], [row])]
 
     async def _steps(self, payment: PaymentRow) -> list[StepRow]:
         return await self._record.read(rows.steps_of, payment.arrival_id, payment.reason)
 
-    async def _call(self, payment: PaymentRow, call: Call, made: dict[str, StepRow]) -> None:
-        step, key = call.step, bonus_key(payment)
-        earlier: int | None = None
+    async def _begin(
+        self, payment: PaymentRow, call: Call, made: Mapping[str, StepRow]
+    ) -> int | None:
+        """Write down that a call is about to be made; returns what `_earlier` says of a bonus."""
+        begins, earlier = [], None
+        if payment.state is not LedgerState.SENDING:
+            begins.append(rows.sending(payment))
         if not call.again:
-            if step is Step.BONUS:
+            if call.step is Step.BONUS:
                 earlier = await self._earlier(payment, self._beside(payment, made))
-            begins = rows.step_begins(payment, step.value, key, self._now())
-            await self._record.writer.commit(begins)
+            key = bonus_key(payment)
+            begins.append(rows.step_begins(payment, call.step.value, key, self._now()))
+        if begins:
+            await self._record.writer.commit(together(*begins))
+        return earlier
+
+    async def _call(
+        self, payment: PaymentRow, step: Step, made: Mapping[str, StepRow], earlier: int | None
+    ) -> list[Decision]:
+        """Make a call that was begun; returns what is to be written down with its answer."""
         self._go_on()
         match step:
             case Step.APPROVE:
                 await self._recruiter.approve(payment.assignment_id)
-                await self._remember_approved(payment)
+                return await self._seen_approved(payment)
             case Step.RETURN:
                 waited = payment.reason == LedgerReason.WAITING
                 why = RETURN_AFTER_WAITING if waited else RETURN_UNFINISHED
@@ -279,8 +294,31 @@ class Outbox:
             case Step.SCREEN_OUT:
                 await self._recruiter.screen_out(payment.assignment_id)
             case Step.BONUS:
-                await self._bonus(payment, key, made, earlier)
-        await self._record.writer.commit(rows.step_done(payment, step.value, self._now()))
+                await self._bonus(payment, bonus_key(payment), made, earlier)
+        return []
+
+    async def _answered(
+        self,
+        payment: PaymentRow,
+        step: Step,
+        made: Mapping[str, StepRow],
+        seen: Sequence[Decision],
+    ) -> bool:
+        """Write down that a call was answered, and with the last one that all is paid; returns
+        whether it was the last."""
+        now, writer = self._now(), self._record.writer
+        answered = together(*seen, rows.step_done(payment, step.value, now))
+        done = {step.value: StepRow(step.value, bonus_key(payment), now, now, None)}
+        if not isinstance(ledger.next_for(payment, self._recruiter, {**made, **done}), Settled):
+            await writer.commit(answered)
+            return False
+        try:
+            await writer.commit(together(answered, rows.paid(payment, now)))
+        except Conflict:
+            # Somebody has settled it meanwhile; that this call went out must be known all the same.
+            await writer.commit(answered)
+            raise
+        return True
 
     def _go_on(self) -> None:
         """Asked right before money may move.

@@ -54,6 +54,15 @@ class Decision:
     changes: tuple[Change, ...] = ()
 
 
+def together(*decisions: Decision) -> Decision:
+    """All of these or none; they are about the same dialog or arrival, and no two about one row."""
+    return Decision(
+        decisions[0].key,
+        tuple(insert for decision in decisions for insert in decision.inserts),
+        tuple(change for decision in decisions for change in decision.changes),
+    )
+
+
 @dataclass(slots=True)
 class WriterStats:
     """Running counts since the start."""

@@ -28,7 +28,7 @@ from hit_manager.config import Approval
 from hit_manager.marketplace import workers
 from hit_manager.marketplace.faults import Fault
 from hit_manager.outbox import ROUND_S
-from hit_manager.recruiters.base import Bonus, Unsure
+from hit_manager.recruiters.base import Bonus, Keep, Unsure
 from hit_manager.taking_back import in_the_way
 from tests.records import STUDY
 from tests.recruiting import Recruiting, owes, recruiting, release
@@ -412,6 +412,27 @@ async def test_marked_as_paid_while_it_waits_stays_so(at: Recruiting) -> None:
     assert done.payments == 0
     assert calls(at) == [0, 0, 0]
     assert (await at.payment(arrival)).state is LedgerState.PAID
+
+
+async def test_a_call_that_went_out_is_known_whoever_settles_the_payment(
+    at: Recruiting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arrival = await at.worked(150)
+    pay = at.stage.recruiter.pay
+
+    async def meanwhile(bonus: Bonus, keep: Keep) -> None:
+        await pay(bonus, keep)
+        sending = await at.payment(arrival)
+        await at.record.writer.commit(payments.paid(sending, 2.0, "paid by other means"))
+
+    monkeypatch.setattr(at.stage.recruiter, "pay", meanwhile)
+    await at.round()
+    assert (await at.payment(arrival)).problem == "paid by other means"
+    steps = await at.record.read(payments.steps_of, arrival, LedgerReason.DIALOG.value)
+    assert {step.step: step.done_at is not None for step in steps} == {
+        "approve": True,
+        "bonus": True,
+    }
 
 
 async def test_waiting_is_paid_from_the_reward_up(at: Recruiting) -> None:
