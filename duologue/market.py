@@ -18,12 +18,14 @@ from sqlalchemy import Connection
 from duologue import locks
 from duologue.console import AS_JSON, new_file, run, show, writing
 from duologue.logs import log_to_stderr
+from duologue.market_about import about_options
 from duologue.money import to_cents, to_text
 from duologue.problems import BadInput
 from duologue.serve import probe_port, until_told_to_stop
 from duologue.settings import is_loopback
 from hit_manager.csvfiles import write_csv
 from hit_manager.marketplace import money, workers
+from hit_manager.marketplace.about import About
 from hit_manager.marketplace.clock import Clock
 from hit_manager.marketplace.errors import MarketplaceError
 from hit_manager.marketplace.server import MarketplaceServer, serve_marketplace
@@ -75,7 +77,15 @@ def market() -> None:
     show_default=True,
     help="The port to listen on; 0 for any that is free.",
 )
-def serve(folder: Path, database: str | None, public_url: str | None, host: str, port: int) -> None:
+@about_options
+def serve(
+    folder: Path,
+    database: str | None,
+    public_url: str | None,
+    host: str,
+    port: int,
+    about: About,
+) -> None:
     """Run the marketplace whose data is in FOLDER, by default the current folder.
 
     Its database is made at the first start. Other machines reach it with --host 0.0.0.0 and
@@ -91,12 +101,14 @@ def serve(folder: Path, database: str | None, public_url: str | None, host: str,
     url = _checked(public_url)
     store = store_url(folder, database, new=True)
     with _ours(folder, host, port):
-        run(_serve(folder, store, host, port, url))
+        run(_serve(folder, store, host, port, url, about))
 
 
-async def _serve(folder: Path, store: str, host: str, port: int, public_url: str | None) -> None:
+async def _serve(
+    folder: Path, store: str, host: str, port: int, public_url: str | None, about: About
+) -> None:
     try:
-        async with serve_marketplace(store, host, port, public_url) as server:
+        async with serve_marketplace(store, host, port, public_url, about=about) as server:
             keep_url(folder, server)
             stopping = asyncio.ensure_future(until_told_to_stop(""))
             # Whoever reads that it runs may end it at once: the signals have their handlers first.

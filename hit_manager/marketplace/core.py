@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
+from hit_manager.marketplace.about import About
 from hit_manager.marketplace.assignments import due, settle
 from hit_manager.marketplace.clock import Clock
 from hit_manager.marketplace.store import Store
@@ -29,7 +30,8 @@ class Marketplace:
 
     `public_url` has no slash at its end; frames get it as `turkSubmitTo`. `allow_http` lets
     questions and webhooks have addresses without TLS and on private networks, as on a laptop
-    and in tests. `wall` is the clock of signatures. `faults` is for tests alone.
+    and in tests. `wall` is the clock of signatures. `faults` is for tests alone. `about` is what
+    the pages say of the team.
     """
 
     store: Store
@@ -38,6 +40,7 @@ class Marketplace:
     allow_http: bool = False
     wall: Callable[[], float] = time.time
     faults: Faults | None = None
+    about: About = field(default_factory=About)
 
     async def write(
         self,

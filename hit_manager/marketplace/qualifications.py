@@ -144,7 +144,10 @@ def revoke(
     worker_id: str,
     reason: str | None,
 ) -> None:
-    """Take a qualification away, and tell the worker with the reason.
+    """Take a qualification away, and tell the worker the reason if there is one.
+
+    Without a reason nobody is told: there would be nothing to do about it, and it would read like
+    a punishment. Whatever HIT needs the qualification says so.
 
     Raises:
         NoSuchQualificationType, NotPermitted: not this requester's.
@@ -157,14 +160,16 @@ def revoke(
         .where(qualifications.c.n == found.n)
         .values(status=QualificationStatus.REVOKED)
     )
-    workers.send(
-        connection,
-        now,
-        requester_id,
-        worker_id,
-        "Qualification revoked",
-        f"You no longer have the qualification “{name}”." + (f" {reason}" if reason else ""),
-    )
+    if reason:
+        workers.send(
+            connection,
+            now,
+            requester_id,
+            worker_id,
+            "A qualification has ended",
+            f"The qualification “{name}” no longer applies to you. You need not do anything. "
+            f"The reason given: {reason}",
+        )
 
 
 def score(connection: Connection, requester_id: str, type_id: str, worker_id: str) -> Qualification:

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import hdrs, web
 
+from hit_manager.marketplace.about import About
 from hit_manager.marketplace.api import add_routes
 from hit_manager.marketplace.assignments import due
 from hit_manager.marketplace.clock import Clock
@@ -54,6 +55,7 @@ async def serve_marketplace(
     clock: Clock | None = None,
     allow_http: bool | None = None,
     faults: Faults | None = None,
+    about: About | None = None,
     settle_every_s: float = SETTLE_EVERY_S,
     deliver_every_s: float = DELIVER_EVERY_S,
 ) -> AsyncIterator[MarketplaceServer]:
@@ -62,7 +64,8 @@ async def serve_marketplace(
     `store_url` is its own database (`sqlite:///FILE` or `postgresql://…`), made if it is empty.
     `public_url` is the address as people see it; without one, that of host and port (0: any
     free one). `allow_http` lets tasks and webhooks have addresses without TLS; by default it is
-    so if the marketplace's own address is on this machine.
+    so if the marketplace's own address is on this machine. `about` is what the pages say of the
+    team that runs it.
 
     On leaving: no new connections, what runs is finished, everything is closed within seconds.
 
@@ -82,7 +85,9 @@ async def serve_marketplace(
         address = _address(host, listener.getsockname()[1])
         url = (public_url or address).rstrip("/")
         local = is_local(url) if allow_http is None else allow_http
-        market = Marketplace(store, chosen, url, allow_http=local, faults=faults)
+        market = Marketplace(
+            store, chosen, url, allow_http=local, faults=faults, about=about or About()
+        )
         runner = web.AppRunner(
             create_app(market),
             shutdown_timeout=2.0,

@@ -26,8 +26,8 @@ ASKED: Final = "asked for"
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """Who is signed in. `name` is what they call themselves; only they see it. `unread` is how
-    many messages they have not seen."""
+    """Who is signed in. `name` is what they call themselves; only they and the team that runs the
+    marketplace see it. `unread` is how many messages they have not seen."""
 
     id: str
     name: str

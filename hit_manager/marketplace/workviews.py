@@ -256,11 +256,19 @@ def hit_for(connection: Connection, now: float, worker_id: str, hit_id: str) -> 
         expires_at=hit.expires_at,
         available=available,
         question=hit.question,
-        needs=tuple(_need(connection, worker_id, each, has) for each in needs),
+        needs=tuple(
+            _need(connection, worker_id, each, has) for each in needs if not _untold(each, has)
+        ),
         may_preview=allowed(needs, has, Action.PREVIEW),
         refusal=refusal,
         held=mine.id if mine is not None and mine.status == AssignmentStatus.ACCEPTED else None,
     )
+
+
+def _untold(requirement: Requirement, has: Holdings) -> bool:
+    """Whether a requirement is nothing to this worker: they lack what nobody may have. Teams sort
+    people into groups with such qualifications, whose names say nothing to those outside."""
+    return requirement.comparator is Comparator.DOES_NOT_EXIST and meets(requirement, has)
 
 
 def _need(connection: Connection, worker_id: str, requirement: Requirement, has: Holdings) -> Need:

@@ -141,6 +141,10 @@ async def test_granted_and_revoked(any_market: Market) -> None:
     assert (found["IntegerValue"], found["Status"]) == (5, "Granted")
     await market.call("DisassociateQualificationFromWorker", **given, Reason="Too long ago")
     assert "Too long ago" in (await inbox(market, kim))[-1]
+    # What was given without a word is taken without one: there is nothing to do about it.
+    await market.call("AssociateQualificationWithWorker", **given, SendNotification=False)
+    await market.call("DisassociateQualificationFromWorker", **given)
+    assert len(await inbox(market, kim)) == 2
     for operation in ("GetQualificationScore", "DisassociateQualificationFromWorker"):
         refusal = await market.refused(operation, **given)
         assert refusal.turk_code == "InvalidQualificationState"

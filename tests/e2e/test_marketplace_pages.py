@@ -261,6 +261,58 @@ async def test_when_the_time_is_up_the_page_says_so(
     await expect(page.get_by_test_id("timer")).to_contain_text("0:00")
 
 
+async def test_times_are_those_of_the_reader(browser: Browser, market: Market, site: str) -> None:
+    await market.hit(external(site))
+    for scripts, zone in ((True, "GMT+9"), (False, "UTC")):
+        context = await browser.new_context(
+            timezone_id="Asia/Tokyo", java_script_enabled=scripts, locale="en-US"
+        )
+        page = await context.new_page()
+        await join(page, market)
+        await expect(page.locator("time").first).to_contain_text(zone)
+        await page.get_by_test_id("preview").click()
+        await expect(page.locator("time").first).to_contain_text(zone)
+        await context.close()
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE, (360, 640)])
+async def test_the_task_begins_where_the_bar_does_and_has_most_of_a_phone(
+    browser: Browser, market: Market, size: tuple[int, int]
+) -> None:
+    # Nobody listens there: the page says what may be the matter.
+    hit_id = await market.hit(external("http://localhost:9"), title="A title of many words " * 4)
+    page = await browser.new_page(viewport={"width": size[0], "height": size[1]})
+    await join(page, market)
+    await page.goto(f"{market.url}/worker/hits/{hit_id}")
+    await page.get_by_test_id("accept").click()
+    await expect(page.get_by_test_id("nothing-shown")).to_be_in_viewport(ratio=1)
+    frame = await page.get_by_test_id("task").bounding_box()
+    heading = await page.get_by_role("heading", level=1).bounding_box()
+    first = await page.locator(".brand svg" if size == WIDE else ".nav").bounding_box()
+    assert frame is not None
+    assert heading is not None
+    assert first is not None
+    inset = 0.75 * 16 if size != WIDE else 0
+    assert frame["x"] == heading["x"] == first["x"] + inset
+    assert frame["y"] < 130
+    back = page.get_by_test_id("return")
+    await expect(back).to_have_text("Return HIT")
+    await expect(back).to_be_in_viewport(ratio=1)
+
+
+async def test_a_task_that_knows_dark_stands_on_dark(browser: Browser, market: Market) -> None:
+    """Under such a page the browser paints nothing: its light text would stand on our white."""
+    knows = '<!doctype html><meta name="color-scheme" content="light dark"><p id="who">Hello</p>'
+    async with task_site(knows) as site:
+        hit_id = await market.hit(external(site))
+        page = await browser.new_page(color_scheme="dark")
+        await join(page, market)
+        await page.goto(f"{market.url}/worker/hits/{hit_id}")
+        await expect(task(page).locator("#who")).to_have_css("color", "rgb(255, 255, 255)")
+        ground = "getComputedStyle(document.querySelector('iframe')).backgroundColor"
+        assert await page.evaluate(ground) == "rgb(18, 18, 18)"
+
+
 async def look(page: Page, name: str, faults: list[str]) -> None:
     """Let axe look at a page in each of the looks."""
     if not await page.evaluate("'axe' in window"):

@@ -84,6 +84,15 @@ async def test_serve_invite_and_key_make_a_marketplace_that_works(tmp_path: Path
         assert await asyncio.to_thread(balance, key) == "1005.50"
 
 
+async def test_serve_says_who_runs_it_and_how_people_are_paid(tmp_path: Path) -> None:
+    said = ("--name", "Picture Lab", "--contact", "a@lab.example.org", "--how-we-pay", "In cash.")
+    async with served(tmp_path / "my-market", *said) as (url, _), ClientSession() as client:
+        invited = await asyncio.to_thread(call, "invite", "1", tmp_path / "my-market")
+        joining = await (await client.get(invited.output.strip())).text()
+        assert invited.output.startswith(url)
+        assert all(text in joining for text in ("Picture Lab", "mailto:a@lab.", "In cash."))
+
+
 def balance(key: dict[str, str]) -> Any:
     client = boto3.client(
         "mturk",
@@ -145,6 +154,10 @@ async def test_links_in_a_file_are_for_its_owner_and_harmless(tmp_path: Path) ->
         (("serve", "--public-url", "market.example.org"), "--public-url must be"),
         (("serve", "--public-url", "https://a@market.example.org/x"), "--public-url must be"),
         (("serve", "--database", "mysql://x"), "--database must begin"),
+        (("serve", "--name", " "), "--name must not be empty"),
+        (("serve", "--name", "x" * 61), "--name may have at most 60"),
+        (("serve", "--contact", "a\0b"), "--contact may have at most 200 ordinary characters"),
+        (("serve", "--how-we-pay", ""), "--how-we-pay must not be empty"),
         (("key", "--funds", "1.005"), "--funds has 3 digits"),
         (("key", "--funds", "lots"), "--funds must be"),
         (("key", "--name", " "), "--name must not be empty"),

@@ -85,7 +85,9 @@ async def test_earnings_by_state_with_reasons_and_bonuses(market: Market) -> Non
     await give_bonus(market, ids[0], worker_id, 40, "For waiting")
     await person.get("/worker/work")
     assert re.search(r'data-testid="earned">\$2\.90<', person.last)
-    assert re.search(r'data-testid="pending">\$1\.25<', person.last)
+    assert re.search(
+        r'data-testid="pending">1<span class="small">\$1\.25 in rewards; ', person.last
+    )
     assert "Well &lt;done&gt;" in person.last
     assert "Nothing was answered." in person.last
     assert "Bonus $0.40" in person.last
@@ -93,7 +95,7 @@ async def test_earnings_by_state_with_reasons_and_bonuses(market: Market) -> Non
     prices = re.findall(r'data-testid="price">(\S+)</span>', person.last)
     assert prices == ["$1.25", "$0.00", "$1.25", "$1.65"]
     assert "$1.25 reward + $0.40 bonus" in person.last
-    assert "$1.25 when approved; any bonus comes on top" in person.last
+    assert "$2.50 rewards + $0.40 bonuses" in person.last
     states = re.findall(r'data-state="(\w+)"', person.last)
     assert states == ["submitted", "rejected", "approved", "approved"]
     market.clock.advance(7 * 86_400 + 1)

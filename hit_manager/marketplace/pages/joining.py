@@ -19,18 +19,18 @@ async def show(request: web.Request) -> web.Response:
     """GET: looking at it uses nothing up, for programs that read mail open links too."""
     found = await _invitation(request)
     if found is None:
-        return _unknown()
+        return await _unknown(request)
     me = await who(request)
     if me is not None and found.worker is not None and found.worker.id == me.id:
         raise web.HTTPSeeOther("/worker/")
-    return _form(found)
+    return _form(request, found)
 
 
 async def enter(request: web.Request) -> web.Response:
     """POST: become a worker, or come back as the one whom this invitation made."""
     found = await _invitation(request)
     if found is None:
-        return _unknown()
+        return await _unknown(request)
     if not from_here(request):
         raise web.HTTPForbidden
     market = request.app[MARKET]
@@ -43,7 +43,7 @@ async def enter(request: web.Request) -> web.Response:
         adult = form.get("adult") == "1"
         problems = _problems(name, country)
         if problems:
-            return _form(found, name, country, adult, problems, status=422)
+            return _form(request, found, name, country, adult, problems, status=422)
         session = await market.store.write(
             join, found.code, name=name, country=country, adult=adult
         )
@@ -68,6 +68,7 @@ async def _invitation(request: web.Request) -> Invitation | None:
 
 
 def _form(
+    request: web.Request,
     found: Invitation,
     name: str = "",
     country: str = "",
@@ -77,11 +78,9 @@ def _form(
     status: int = 200,
 ) -> web.Response:
     return page(
+        request,
         "join.html",
         status=status,
-        worker=None,
-        notice=None,
-        here="",
         returning=found.worker,
         name=name,
         country=country,
@@ -92,13 +91,12 @@ def _form(
     )
 
 
-def _unknown() -> web.Response:
+async def _unknown(request: web.Request) -> web.Response:
     return page(
+        request,
         "problem.html",
         status=404,
-        worker=None,
-        notice=None,
-        here="",
+        worker=await who(request),
         heading="This invitation is not known",
         text="Check that the whole address was copied, or ask the team for a new invitation.",
     )

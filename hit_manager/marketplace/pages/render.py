@@ -9,6 +9,8 @@ from typing import Any, Final
 from aiohttp import web
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from hit_manager.marketplace.pages.session import MARKET
+
 HERE: Final = Path(__file__).parent
 
 _CLOSED: Final = (
@@ -75,6 +77,7 @@ _TEMPLATES: Final = _environment()
 
 
 def page(
+    request: web.Request,
     template: str,
     /,
     *,
@@ -83,7 +86,7 @@ def page(
     framed: bool = False,
     **values: Any,
 ) -> web.Response:
-    """The page that a template makes of `values`.
+    """The page that a template makes of `values`, and of what the team says about itself.
 
     `framing`: it shows a task, whose address is the requester's to choose and which may lead on
     to others. `framed`: it is shown in such a frame. No other page may be in a frame at all.
@@ -95,7 +98,9 @@ def page(
         # A page for frames holds nothing that a click could be stolen for, and must also reach
         # people whose task puts it into a frame within its own.
         policy += "; frame-ancestors 'none'"
-    text = _TEMPLATES.get_template(template).render(values)
+    text = _TEMPLATES.get_template(template).render(
+        {"about": request.app[MARKET].about, "worker": None, "notice": None, "here": ""} | values
+    )
     return web.Response(
         text=text,
         status=status,

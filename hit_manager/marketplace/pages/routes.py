@@ -9,10 +9,11 @@ from typing import Final
 from aiohttp import web
 
 from hit_manager.marketplace.core import Marketplace
-from hit_manager.marketplace.errors import Fault, Refused
+from hit_manager.marketplace.errors import Fault, MarketplaceError, Refused
 from hit_manager.marketplace.pages import joining, submit, views
 from hit_manager.marketplace.pages.render import HERE, page
 from hit_manager.marketplace.pages.session import MARKET, WORKER, who
+from hit_manager.marketplace.workside import Worker
 
 log = logging.getLogger("duologue.market")
 
@@ -59,6 +60,7 @@ def _for_workers(handler: Handler) -> Handler:
         worker = await who(request)
         if worker is None:
             return _problem(
+                request,
                 401,
                 "You are not signed in",
                 "Open your own invitation link again: it is how you come in, and how you come "
@@ -103,13 +105,17 @@ async def _said_in_a_page(request: web.Request, handler: Handler) -> web.StreamR
         if answer.status < 400:
             raise
         heading, text = _SAID.get(answer.status, _SAID[400])
-        return _problem(answer.status, heading, text)
+        return _problem(request, answer.status, heading, text, await _whoever(request))
     except Fault as error:
         log.warning("%s: %r", request.method, error)
-        return _problem(503, "One moment, please", "Load this page again in a few seconds.")
+        return _problem(
+            request, 503, "One moment, please", "Load this page again in a few seconds."
+        )
     except Exception:
         log.exception("a page of the marketplace failed")
-        return _problem(500, "Something went wrong on our side", "Please try again in a moment.")
+        return _problem(
+            request, 500, "Something went wrong on our side", "Please try again in a moment."
+        )
 
 
 _SAID: Final = {
@@ -121,17 +127,29 @@ _SAID: Final = {
     ),
     413: ("That is too much", "Please go back and make it shorter."),
     415: ("That could not be understood", "It was sent compressed; please send it as it is."),
-    404: ("There is no such page", "Check the address, or start again from the list of HITs."),
+    404: ("There is no such page", "Check the address."),
 }
 
 
-def _problem(status: int, heading: str, text: str) -> web.Response:
+async def _whoever(request: web.Request) -> Worker | None:
+    """Who is signed in; nobody if the database does not answer: then, too, there is a page."""
+    if WORKER in request:
+        return request[WORKER]
+    try:
+        return await who(request)
+    except MarketplaceError:
+        return None
+
+
+def _problem(
+    request: web.Request, status: int, heading: str, text: str, worker: Worker | None = None
+) -> web.Response:
+    """A page that says what is wrong. With a worker it keeps the menu and leads on."""
     return page(
+        request,
         "problem.html",
         status=status,
-        worker=None,
-        notice=None,
-        here="",
+        worker=worker or request.get(WORKER),
         heading=heading,
         text=text,
     )

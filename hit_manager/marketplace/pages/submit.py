@@ -30,18 +30,22 @@ async def external_submit(request: web.Request) -> web.Response:
     try:
         form = await read_form(request)
     except web.HTTPRequestEntityTooLarge:
-        return _refused("too-large", "Your answer is too long", _TOO_LARGE, status=413)
+        return _refused(request, "too-large", "Your answer is too long", _TOO_LARGE, status=413)
     except web.HTTPBadRequest:
-        return _refused("unreadable", "Your answer could not be read", _AGAIN_THERE, status=400)
+        return _refused(
+            request, "unreadable", "Your answer could not be read", _AGAIN_THERE, status=400
+        )
     pairs = [*request.query.items(), *form.items()]
     assignment_id = next((value for name, value in pairs if name == "assignmentId"), "")
     fields = fields_of(pairs)
     if not assignment_id:
-        return _refused("missing", "The task did not say whose answer this is", _ASK, fields)
+        return _refused(
+            request, "missing", "The task did not say whose answer this is", _ASK, fields
+        )
     if assignment_id == NOT_AVAILABLE:
-        return _refused("preview", "This was only a preview", _ACCEPT_FIRST, fields)
+        return _refused(request, "preview", "This was only a preview", _ACCEPT_FIRST, fields)
     if not fields:
-        return _refused("empty", "The answer is empty", _EMPTY)
+        return _refused(request, "empty", "The answer is empty", _EMPTY)
     try:
         # No id of ours holds what PostgreSQL cannot be asked for.
         status = (
@@ -51,22 +55,23 @@ async def external_submit(request: web.Request) -> web.Response:
         )
     except MarketplaceError:
         return _refused(
-            "unavailable", "We could not store your answer just now", _SAFE, fields,
+            request, "unavailable", "We could not store your answer just now", _SAFE, fields,
             assignment_id=assignment_id, status=503,
         )  # fmt: skip
     match status:
         case None:
             return _refused(
-                "unknown", "This assignment is not known here", _ASK, fields,
+                request, "unknown", "This assignment is not known here", _ASK, fields,
                 assignment_id=assignment_id, status=404,
             )  # fmt: skip
         case AssignmentStatus.RETURNED:
-            return _refused("returned", "You have returned this HIT", _RETURNED, fields)
+            return _refused(request, "returned", "You have returned this HIT", _RETURNED, fields)
         case AssignmentStatus.ABANDONED:
-            return _refused("expired", "The time for this HIT was up", _EXPIRED, fields)
+            return _refused(request, "expired", "The time for this HIT was up", _EXPIRED, fields)
         case _:
             # Also for whoever sends it once more: they may never have seen the first answer.
             return page(
+                request,
                 "answer.html",
                 framed=True,
                 submitted=assignment_id,
@@ -75,9 +80,9 @@ async def external_submit(request: web.Request) -> web.Response:
             )
 
 
-async def looked_at(_request: web.Request) -> web.Response:
+async def looked_at(request: web.Request) -> web.Response:
     """GET: somebody opened or reloaded the address."""
-    return _refused("get", "Nothing was sent", _AGAIN_THERE, status=405)
+    return _refused(request, "get", "Nothing was sent", _AGAIN_THERE, status=405)
 
 
 _ASK: Final = "Please tell the team that posted the task. Nothing was lost; you can send it again."
@@ -94,6 +99,7 @@ _AGAIN_THERE: Final = "Please go back to the task and submit it there."
 
 
 def _refused(
+    request: web.Request,
     reason: str,
     heading: str,
     text: str,
@@ -103,6 +109,7 @@ def _refused(
     status: int = 409,
 ) -> web.Response:
     return page(
+        request,
         "answer.html",
         status=status,
         framed=True,

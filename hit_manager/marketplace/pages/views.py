@@ -57,8 +57,8 @@ _NOTICES: Final = {
 def signed_in(request: web.Request, template: str, /, **values: Any) -> web.Response:
     """A page with the worker's bar, and the notice that its address names."""
     notice = _NOTICES.get(request.query.get("said", ""))
-    common = {"worker": request[WORKER], "notice": notice, "here": "", "token": token(request)}
-    return page(template, **(common | values))
+    common = {"worker": request[WORKER], "notice": notice, "token": token(request)}
+    return page(request, template, **(common | values))
 
 
 async def hits(request: web.Request) -> web.Response:

@@ -39,7 +39,7 @@ function countDown(timer) {
     timer.classList.toggle("timer-low", left < 5 * minute);
     const mark = [0, minute, 5 * minute].find((each) => left <= each) ?? Infinity;
     if (spoken && mark < said && Number.isFinite(mark)) {
-      spoken.textContent = mark ? `${mark / minute} minutes left` : "";
+      spoken.textContent = { [minute]: "1 minute left", [5 * minute]: "5 minutes left" }[mark] ?? "";
     }
     said = Math.min(said, mark);
     if (left > 0) {
