@@ -141,13 +141,16 @@ def serve(study: Path, check: bool, no_hits: bool) -> None:
     """Run a study: STUDY is its folder (or study file); by default the current folder.
 
     Where the study's recruiter posts HITs, they are posted, relaunched, expired and paid from
-    here as well. Without DUOLOGUE_DATABASE_URL and DUOLOGUE_REDIS_URL everything runs from the
-    study's folder. Several processes may serve one study on PostgreSQL and one Redis.
+    here as well, once the consent text is filled in. Without DUOLOGUE_DATABASE_URL and
+    DUOLOGUE_REDIS_URL everything runs from the study's folder. Several processes may serve one
+    study on PostgreSQL and one Redis.
 
     Example: duologue serve my-study
     """
     site = site_of(study)
     static_files()
+    if site.study.posts and not no_hits and (unfit := site.study.unfit()):
+        raise BadInput([f"{unfit}, or try the study out with --no-hits"])
     for key in site.study.unfilled():
         click.echo(f"note: {key} is still to be filled in for workers", err=True)
     if check:

@@ -18,9 +18,10 @@ import orjson
 from dialogs.record import queries
 from dialogs.record.store import Record
 from duologue.problems import BadInput
-from duologue.serve import STUDY_FILE, Site
+from duologue.serve import STUDY_FILE, Site, bring_in
 from duologue.settings import check_settings, read_settings
 from duologue.study import read_study
+from duologue.words import count
 
 T = TypeVar("T")
 
@@ -101,20 +102,33 @@ def writing(folder: Path) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def record_of(site: Site) -> AsyncIterator[Record]:
-    """The record of a study that has run, beside its server if that runs.
+async def record_of(site: Site, *, begins: bool = False) -> AsyncIterator[Record]:
+    """The record of a study, beside its server if that runs. With `begins`, a study that has never
+    run is begun in it, as a server would.
 
     Raises:
-        BadInput: the study has never run.
+        BadInput: the study has never run, or, with `begins`, its items are wrong.
         CannotOpen: the database cannot be used.
     """
+    study_id = site.study.study.id
     record = Record(site.settings.database_url, serving=False)
     record.open()
     try:
-        if await record.read(queries.study, site.study.study.id) is None:
-            raise BadInput(
-                [f"the study {site.study.study.id} has never run; `duologue serve` begins it"]
-            )
+        known = await record.read(queries.study, study_id) is not None
+        if not known and not begins:
+            raise BadInput([f"the study {study_id} has never run; `{_first_run(site)}` begins it"])
+        # A study whose items were wrong at the first try has none yet.
+        if begins and not (known and await record.read(queries.items_of, study_id)):
+            added = await bring_in(record, site)
+            click.echo(f"the study {study_id} begins: {count(added, 'item')} added", err=True)
         yield record
     finally:
         await record.close()
+
+
+def _first_run(site: Site) -> str:
+    """The command that begins a study and spends nothing."""
+    words = ["duologue", "serve"]
+    if site.study.posts:
+        words.append("--no-hits")
+    return shlex.join([*words, str(site.folder)] if site.folder != Path() else words)

@@ -29,6 +29,8 @@ title = "Talk about a picture"
 file = "items.jsonl"
 [pay]
 complete = "1.50"
+[texts]
+consent = "You will talk about a picture."
 [recruiter]
 """
 

@@ -43,6 +43,7 @@ def _plan_of(
         "seats": plan.seats,
         "expire": len(plan.expire),
         "why": plan.why,
+        "unfit": at.site.study.unfit(),
         "reward_cents": at.config.reward,
         "each_cents": each,
         "cost_cents": plan.seats * each,
@@ -64,6 +65,8 @@ def _plan_text(at: Desk, values: dict[str, Any]) -> str:
     ]
     if values["why"]:
         lines.append(f"because           {values['why']}")
+    if values["unfit"]:
+        lines.append(f"not to be posted  {values['unfit']}")
     return "\n".join(lines)
 
 
@@ -71,13 +74,15 @@ def _plan_text(at: Desk, values: dict[str, Any]) -> str:
 @STUDY
 @AS_JSON
 def plan(study: Path, as_json: bool) -> None:
-    """Say what would be posted and expired now, and what it would cost. Changes nothing.
+    """Say what would be posted and expired now, and what it would cost. Posts nothing.
+
+    A study that has never run is begun by this in its record.
 
     Example: duologue hits plan my-study
     """
 
     async def look() -> tuple[dict[str, Any], str]:
-        async with desk(study, remote=True) as at:
+        async with desk(study, remote=True, begins=True) as at:
             needs(at.recruiter.capabilities.posts, at, "posts no HITs; send people its link")
             values = _plan_of(at, *await demand_of(at), await at.recruiter.balance())
             return values, _plan_text(at, values)
@@ -94,7 +99,8 @@ def plan(study: Path, as_json: bool) -> None:
 def launch(study: Path, yes: bool, dry_run: bool, as_json: bool) -> None:
     """Post what is wanted, after saying what it costs. Pays nobody.
 
-    `duologue serve` goes on by itself.
+    Whoever takes a HIT needs the study's server: start `duologue serve --no-hits` before.
+    `duologue serve` posts by itself.
 
     Example: duologue hits launch my-study
     """
@@ -116,7 +122,7 @@ def reconcile(study: Path, yes: bool, dry_run: bool, as_json: bool) -> None:
 
 def _reconcile(study: Path, *, pays: bool, yes: bool, dry_run: bool, as_json: bool) -> None:
     async def work() -> tuple[dict[str, Any], str]:
-        async with desk(study, remote=True) as at:
+        async with desk(study, remote=True, begins=True) as at:
             needs(at.recruiter.capabilities.posts, at, "posts no HITs; send people its link")
             values = _plan_of(at, *await demand_of(at), await at.recruiter.balance())
             plan_text, due = _plan_text(at, values), await _due(at) if pays else []
@@ -127,6 +133,8 @@ def _reconcile(study: Path, *, pays: bool, yes: bool, dry_run: bool, as_json: bo
                 plan_text += f"\nto be paid        {said}"
             if dry_run:
                 return values, plan_text
+            if values["unfit"]:
+                raise BadInput([values["unfit"]])
             if not as_json:
                 click.echo(plan_text)
             if values["seats"] or due:

@@ -226,6 +226,26 @@ def test_a_command_to_go_on_with_can_be_pasted(
     assert shlex.split(out.partition("then: ")[2]) == ["duologue", "serve", str(folder)]
 
 
+def test_a_study_that_posts_is_not_served_with_a_consent_that_is_not_filled_in(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = make_site(tmp_path, {}, 0, more={"consent": '"By [NAME OF THE TEAM]."'})
+    assert site.study.unfit()
+    serve = ("serve", str(tmp_path), "--check")
+    # By a link nobody is paid by us, and it may be tried out.
+    code, _, err = said(capsys, monkeypatch, *serve)
+    assert (code, err) == (0, "note: texts.consent is still to be filled in for workers\n")
+    make_site(tmp_path, {}, 0, more={"consent": '"By [NAME OF THE TEAM]."', "kind": '"mturk"'})
+    monkeypatch.setenv("DUOLOGUE_MTURK_ACCESS_KEY", "A")
+    monkeypatch.setenv("DUOLOGUE_MTURK_SECRET_KEY", "B")
+    for words in (serve, serve[:2]):
+        code, out, err = said(capsys, monkeypatch, *words)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "texts.consent still holds [NAME OF THE TEAM]; fill in" in err
+        assert "--no-hits" in err
+    assert said(capsys, monkeypatch, *serve, "--no-hits")[0] == 0
+
+
 def test_exporting_makes_no_secret_key(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

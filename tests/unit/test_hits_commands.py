@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
 import time
+from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, select
@@ -10,6 +13,7 @@ from sqlalchemy import Connection, select
 from dialogs.record.tables import arrivals, assignments, hits, leases, ledger, studies
 from dialogs.rules import LedgerState
 from duologue.hits.command import command
+from duologue.scenes import write_scenes
 from tests.desks import Desk
 from tests.records import STUDY
 
@@ -310,6 +314,58 @@ def test_plan_launch_extend_expire(market: Desk) -> None:
     assert market.json("status")["hits"] == {"open": 2}
     assert market.json("expire")["expired"] == 2
     assert market.json("status")["hits"] == {"closed": 2}
+
+
+def a_new_study(market: Desk) -> Path:
+    """A study on the same marketplace that has never run, with two items that are not there yet."""
+    folder = market.folder / "new"
+    folder.mkdir()
+    text = (market.folder / "study.toml").read_text("utf-8")
+    (folder / "study.toml").write_text(text.replace('id = "study"', 'id = "new"'), "utf-8")
+    return folder
+
+
+def test_a_study_that_never_ran_is_planned_and_launched(market: Desk) -> None:
+    folder = a_new_study(market)
+    code, _, err = market("status", "new")
+    assert (code, "`duologue serve --no-hits new` begins it" in err) == (2, True)
+    # What is wrong with its items is told each time, and does not count as begun.
+    for _ in range(2):
+        code, _, err = market("plan", "new")
+        assert (code, "items.jsonl" in err) == (2, True)
+    write_scenes(folder, 2)
+    code, out, err = market("plan", "new", "--json")
+    assert (code, err) == (0, "the study new begins: 2 items added\n")
+    assert json.loads(out)["seats"] == 4
+    assert market.faults is not None
+    assert not market.faults.calls["CreateHIT"]
+    assert market.json("launch", "new", "--yes")["posted"] == 4
+
+
+def test_a_study_that_never_ran_can_be_launched_at_once(market: Desk) -> None:
+    write_scenes(a_new_study(market), 2)
+    code, out, _ = market("launch", "new", answer="y")
+    assert (code, "4 HITs posted" in out) == (0, True)
+
+
+@pytest.mark.parametrize("words", [("launch", "--yes"), ("reconcile", "--yes")])
+def test_nothing_is_posted_with_a_consent_that_is_not_filled_in(
+    market: Desk, words: tuple[str, ...]
+) -> None:
+    file = market.folder / "study.toml"
+    consent = 'consent = "We are [NAME OF\\nTHE TEAM] at [INSTITUTION], [INSTITUTION]."'
+    text = re.sub("^consent = .*$", lambda _: consent, file.read_text("utf-8"), flags=re.M)
+    file.write_text(text, "utf-8")
+    told = "study.toml: texts.consent still holds [NAME OF THE TEAM], [INSTITUTION]; fill in"
+    plan = market.json("plan")
+    assert plan["unfit"].startswith(told)
+    assert told in market("plan")[1]
+    assert market.json(words[0], "--dry-run")["seats"] == 2
+    code, out, err = market(*words)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"duologue: {told}")
+    assert market.faults is not None
+    assert not market.faults.calls["CreateHIT"]
 
 
 def test_a_hit_that_is_gone_lets_no_other_run_out(market: Desk) -> None:
