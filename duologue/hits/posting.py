@@ -115,6 +115,8 @@ def launch(study: Path, yes: bool, dry_run: bool, as_json: bool) -> None:
 def reconcile(study: Path, yes: bool, dry_run: bool, as_json: bool) -> None:
     """One round by hand: post what is missing, expire what is not wanted, pay what may be paid.
 
+    Ends with exit code 2 if a payment failed.
+
     Example: duologue hits reconcile my-study --yes
     """
     _reconcile(study, pays=True, yes=yes, dry_run=dry_run, as_json=as_json)
@@ -146,7 +148,10 @@ def _reconcile(study: Path, *, pays: bool, yes: bool, dry_run: bool, as_json: bo
             paid = await at.manager.pay(due) if due else Paid()
             if report is None or paid is None:
                 raise BadInput(
-                    ["another process does this already; it goes on by itself, or stop it first"]
+                    [
+                        "another process does this already and goes on by itself, or was killed: "
+                        "stop it first, or try again in a minute"
+                    ]
                 )
             text = (
                 f"{count(report.posted, 'HIT')} posted, {report.grown} given more seats, "
@@ -159,7 +164,7 @@ def _reconcile(study: Path, *, pays: bool, yes: bool, dry_run: bool, as_json: bo
             return {**asdict(report), "paid": asdict(paid)}, "\n".join(lines)
 
     values, text = run(work())
-    show(as_json, values, text)
+    show(as_json, values, text, failed=bool(values.get("paid", {}).get("failed")))
 
 
 async def _due(at: Desk) -> list[PaymentRow]:
@@ -260,7 +265,10 @@ def _expired_text(down: Down, *, still: bool, by_server: bool) -> str:
             "was killed a moment ago, say this again in a quarter of an hour"
         )
     if by_server:
-        text += "; the server that runs takes down what was not known to be posted"
+        text += (
+            "; HITs whose posting was cut off, if there are any, are taken down by the server that "
+            "runs"
+        )
     if still:
         text += "; the study is open, so what is missing is posted again"
     return "\n".join((text, *down.problems))
@@ -272,28 +280,40 @@ def _expired_text(down: Down, *, still: bool, by_server: bool) -> str:
 def cost(study: Path, as_json: bool) -> None:
     """What the study has cost, what it owes, and what the rest will cost; commission included.
 
+    A payment that failed or is held after it was begun may have gone out all the same. It stands
+    in a line of its own, and the budget is charged with it until it is decided.
+
     Example: duologue hits cost my-study
     """
 
     async def look() -> tuple[dict[str, Any], str]:
         async with desk(study) as at:
             supply = await at.record.read(supplies.supply, at.study_id)
-            spent, committed = await at.manager.outbox.spent(), await at.manager.outbox.committed()
+            outbox = at.manager.outbox
+            charged, committed = await outbox.spent(), await outbox.committed()
+            unsure = await outbox.unsure()
             rest = (supply.wanted + supply.alone) * price_of_a_person(at.config, at.recruiter)
             values = {
-                "spent_cents": spent,
-                "owed_cents": committed - spent,
+                "spent_cents": charged - unsure,
+                "unsure_cents": unsure,
+                "owed_cents": committed - charged,
                 "rest_cents": rest,
                 "budget_cents": at.config.budget,
                 "currency": at.config.currency,
             }
             budget = at.config.budget
             limit = at.money(budget) if budget is not None else "none"
-            text = (
-                f"spent   {at.money(spent)}\nowed    {at.money(committed - spent)}\n"
-                f"rest    {at.money(rest)} for {count(supply.missing, 'dialog')}\nbudget  {limit}"
-            )
-            return values, text
+            lines = [f"spent   {at.money(charged - unsure)}"]
+            if unsure:
+                lines.append(
+                    f"unsure  {at.money(unsure)} may have gone out: failed or held half-way"
+                )
+            lines += [
+                f"owed    {at.money(committed - charged)}",
+                f"rest    {at.money(rest)} for {count(supply.missing, 'dialog')}",
+                f"budget  {limit}",
+            ]
+            return values, "\n".join(lines)
 
     values, text = run(look())
     show(as_json, values, text)
