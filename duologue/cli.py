@@ -48,7 +48,7 @@ from duologue.settings import check_settings
 from duologue.simulate.command import command as simulate_command
 from duologue.simulate.command import progress_line
 from duologue.simulate.corpus import BadCorpus
-from duologue.template import id_from, template
+from duologue.template import GITIGNORE, id_from, template
 from duologue.words import count
 from hit_manager.recruiters.base import RecruiterError
 
@@ -118,7 +118,8 @@ def _in_one_line(error: click.ClickException) -> str:
 def init(folder: Path) -> None:
     """Write a new study into FOLDER: a study file in which every key is explained.
 
-    Its id is made of the folder's name.
+    Its id is made of the folder's name. A .gitignore keeps its keys, codes and record out of a
+    repository.
 
     Example: duologue init my-study
     """
@@ -129,6 +130,9 @@ def init(folder: Path) -> None:
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         file.write_text(template(study_id), encoding="utf-8")
+        ignored = folder / ".gitignore"
+        if not ignored.exists():
+            ignored.write_text(GITIGNORE, encoding="utf-8")
     serving = shlex.join(["duologue", "serve", str(folder)])
     click.echo(f"wrote {file}; put your images and items.jsonl beside it, then: {serving}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -244,6 +245,28 @@ def test_a_study_that_posts_is_not_served_with_a_consent_that_is_not_filled_in(
         assert "texts.consent still holds [NAME OF THE TEAM]; fill in" in err
         assert "--no-hits" in err
     assert said(capsys, monkeypatch, *serve, "--no-hits")[0] == 0
+
+
+def test_a_new_study_keeps_its_secrets_out_of_a_repository(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "kitchens"
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    assert said(capsys, monkeypatch, "init", str(folder))[0] == 0
+    secrets = [".env", "secret.key", "duologue.sqlite", "duologue.sqlite-wal", "redis/dump.rdb",
+               "invitations.txt", "links.csv", "links-may.csv", "review.csv"]  # fmt: skip
+    for name in [*secrets, "items.jsonl", "cat.jpg"]:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).touch()
+    words = ["git", "-C", tmp_path, "ls-files", "--others", "--exclude-standard"]
+    seen = subprocess.run(words, check=True, capture_output=True, text=True).stdout.split()
+    names = (".gitignore", "cat.jpg", "items.jsonl", "study.toml")
+    assert sorted(seen) == [f"kitchens/{name}" for name in names]
+    # One that is there is the team's own.
+    (folder / "study.toml").unlink()
+    (folder / ".gitignore").write_text("*\n")
+    assert said(capsys, monkeypatch, "init", str(folder))[0] == 0
+    assert (folder / ".gitignore").read_text() == "*\n"
 
 
 def test_exporting_makes_no_secret_key(
