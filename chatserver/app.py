@@ -41,6 +41,17 @@ _NO_NAMES: Final = (errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EILSEQ
 """What a file system says of a name that no file of it can have."""
 BODY_WITHIN_S: Final = 15.0
 """A body is here within this time of its head, or the connection is closed."""
+_NO_PAGE: Final = """\
+<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Not found</title>
+<p>There is no page at this address; please open the link that you were given, exactly as it is.</p>
+</html>
+"""
+"""Depends on nothing that could be missing."""
 _NO_HOOKS: Final[Mapping[str, Hook]] = MappingProxyType({})
 
 
@@ -89,13 +100,16 @@ def _headers(
 
 @web.middleware
 async def _errors(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Every error is one sentence as JSON, and no internals."""
+    """Every error is one sentence and no internals: as JSON, or as a page for whoever types an
+    address that is none."""
     try:
         _check_headers(request)
         return await handler(request)
     except web.HTTPException as answer:
         if answer.status < 400:
             raise
+        if answer.status == 404:
+            return _not_there(request)
         return _refuse(answer.status, ErrorCode.BAD_REQUEST, f"{answer.reason}.")
     except WrongAnswers as error:
         told = WrongAnswersOut(error=error.error, code=error.code, questions=[*error.questions])
@@ -104,7 +118,7 @@ async def _errors(request: web.Request, handler: Handler) -> web.StreamResponse:
         return _refuse(error.status, error.code, error.error)
     except (RecordError, RedisError, OSError, TimeoutError) as error:
         if isinstance(error, OSError) and error.errno in _NO_NAMES:
-            return _refuse(404, ErrorCode.BAD_REQUEST, "Not Found.")
+            return _not_there(request)
         log.warning("%s %s: %r", request.method, _path(request), error)
         return _refuse(503, ErrorCode.TRY_AGAIN, "Please try again in a moment.")
     except Exception:
@@ -151,6 +165,12 @@ def _check_headers(request: web.Request) -> None:
     for encoding in request.headers.getall(hdrs.CONTENT_ENCODING, ()):
         if encoding.strip().lower() not in ("", "identity"):
             raise web.HTTPUnsupportedMediaType
+
+
+def _not_there(request: web.Request) -> web.Response:
+    if "text/html" in request.headers.get(hdrs.ACCEPT, "").lower():
+        return web.Response(text=_NO_PAGE, status=404, content_type="text/html")
+    return _refuse(404, ErrorCode.BAD_REQUEST, "Not Found.")
 
 
 def _refuse(status: int, code: ErrorCode, error: str) -> web.Response:

@@ -48,7 +48,7 @@ from duologue.settings import check_settings
 from duologue.simulate.command import command as simulate_command
 from duologue.simulate.command import progress_line
 from duologue.simulate.corpus import BadCorpus
-from duologue.template import id_from, template
+from duologue.template import GITIGNORE, id_from, template
 from duologue.words import count
 from hit_manager.recruiters.base import RecruiterError
 
@@ -118,7 +118,8 @@ def _in_one_line(error: click.ClickException) -> str:
 def init(folder: Path) -> None:
     """Write a new study into FOLDER: a study file in which every key is explained.
 
-    Its id is made of the folder's name.
+    Its id is made of the folder's name. A .gitignore keeps its keys, codes and record out of a
+    repository.
 
     Example: duologue init my-study
     """
@@ -129,6 +130,9 @@ def init(folder: Path) -> None:
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         file.write_text(template(study_id), encoding="utf-8")
+        ignored = folder / ".gitignore"
+        if not ignored.exists():
+            ignored.write_text(GITIGNORE, encoding="utf-8")
     serving = shlex.join(["duologue", "serve", str(folder)])
     click.echo(f"wrote {file}; put your images and items.jsonl beside it, then: {serving}")
 
@@ -141,13 +145,16 @@ def serve(study: Path, check: bool, no_hits: bool) -> None:
     """Run a study: STUDY is its folder (or study file); by default the current folder.
 
     Where the study's recruiter posts HITs, they are posted, relaunched, expired and paid from
-    here as well. Without DUOLOGUE_DATABASE_URL and DUOLOGUE_REDIS_URL everything runs from the
-    study's folder. Several processes may serve one study on PostgreSQL and one Redis.
+    here as well, once the consent text is filled in. Without DUOLOGUE_DATABASE_URL and
+    DUOLOGUE_REDIS_URL everything runs from the study's folder. Several processes may serve one
+    study on PostgreSQL and one Redis.
 
     Example: duologue serve my-study
     """
     site = site_of(study)
     static_files()
+    if site.study.posts and not no_hits and (unfit := site.study.unfit()):
+        raise BadInput([f"{unfit}, or try the study out with --no-hits"])
     for key in site.study.unfilled():
         click.echo(f"note: {key} is still to be filled in for workers", err=True)
     if check:

@@ -8,7 +8,7 @@ import os
 import shlex
 import sys
 from collections.abc import AsyncIterator, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
@@ -18,9 +18,10 @@ import orjson
 from dialogs.record import queries
 from dialogs.record.store import Record
 from duologue.problems import BadInput
-from duologue.serve import STUDY_FILE, Site
+from duologue.serve import STUDY_FILE, Site, bring_in
 from duologue.settings import check_settings, read_settings
 from duologue.study import read_study
+from duologue.words import count
 
 T = TypeVar("T")
 
@@ -39,10 +40,29 @@ def site_of(place: Path, *, keyed: bool = True) -> Site:
     commands that sign nothing: a folder that cannot be written need have none."""
     file = place / STUDY_FILE if place.is_dir() else place
     if not file.is_file():
-        init = shlex.join(["duologue", "init", str(place)])
-        raise BadInput([f"{file}: there is no study file; `{init}` writes one"])
+        if meant := _study_among_words():
+            hint = f"did you mean {shlex.join(['--study', meant])}?"
+        else:
+            hint = f"`{shlex.join(['duologue', 'init', str(place)])}` writes one"
+        raise BadInput([f"{file}: there is no study file; {hint}"])
     settings = (read_settings if keyed else check_settings)(os.environ, file.parent)
     return Site(file.parent, read_study(file), settings)
+
+
+def _study_among_words() -> str:
+    """A study's folder that was named where the command takes something else; empty, if none was
+    and where the command has no option for it."""
+    context = click.get_current_context(silent=True)
+    if context is None or not any("--study" in each.opts for each in context.command.params):
+        return ""
+    given = [value for name, value in context.params.items() if name != "study"]
+    for value in given:
+        for word in value if isinstance(value, tuple) else (value,):
+            # A whole text, too long for any name, is no folder.
+            with suppress(OSError, ValueError):
+                if isinstance(word, str) and (Path(word) / STUDY_FILE).is_file():
+                    return word
+    return ""
 
 
 STUDY = click.argument("study", type=click.Path(path_type=Path), default=Path(), metavar="[STUDY]")
@@ -63,9 +83,12 @@ class Between(click.FloatRange):
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
-def show(as_json: bool, values: dict[str, Any], text: str) -> None:
-    """Print a result for a script or for a person."""
+def show(as_json: bool, values: dict[str, Any], text: str, *, failed: bool = False) -> None:
+    """Print a result for a script or for a person. If what was wanted has `failed`, the exit code
+    says so, as it does after an error."""
     click.echo(orjson.dumps(values).decode() if as_json else text)
+    if failed:
+        sys.exit(2)
 
 
 def new_file(file: Path, encoding: str = "utf-8") -> TextIO:
@@ -101,20 +124,34 @@ def writing(folder: Path) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def record_of(site: Site) -> AsyncIterator[Record]:
-    """The record of a study that has run, beside its server if that runs.
+async def record_of(site: Site, *, begins: bool = False) -> AsyncIterator[Record]:
+    """The record of a study, beside its server if that runs. With `begins`, a study that has never
+    run is begun in it, as a server would.
 
     Raises:
-        BadInput: the study has never run.
+        BadInput: the study has never run, or, with `begins`, its items are wrong.
         CannotOpen: the database cannot be used.
     """
+    study_id = site.study.study.id
     record = Record(site.settings.database_url, serving=False)
     record.open()
     try:
-        if await record.read(queries.study, site.study.study.id) is None:
-            raise BadInput(
-                [f"the study {site.study.study.id} has never run; `duologue serve` begins it"]
-            )
+        known = await record.read(queries.study, study_id) is not None
+        if not known and not begins:
+            raise BadInput([f"the study {study_id} has never run; `{_first_run(site)}` begins it"])
+        # A study whose items were wrong at the first try has none yet.
+        items = await record.read(queries.items_of, study_id) if begins and known else []
+        if begins and not items:
+            added = await bring_in(record, site)
+            click.echo(f"the study {study_id} begins: {count(added, 'item')} added", err=True)
         yield record
     finally:
         await record.close()
+
+
+def _first_run(site: Site) -> str:
+    """The command that begins a study and spends nothing."""
+    words = ["duologue", "serve"]
+    if site.study.posts:
+        words.append("--no-hits")
+    return shlex.join([*words, str(site.folder)] if site.folder != Path() else words)

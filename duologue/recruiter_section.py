@@ -79,9 +79,9 @@ def _category(text: str) -> str:
 class ProlificSection(Section):
     """Only for kind = "prolific"."""
 
-    workspace: Line | None = None
+    workspace: Line | None = Field(None, examples=["65a0f2c81d3e4b5a6c7d8e9f"])
     """The id of the workspace over there."""
-    project: Line | None = None
+    project: Line | None = Field(None, examples=["65a0f2c81d3e4b5a6c7d8ea0"])
     """The id of the project in which the study is made; without it, the account's first."""
     service_fee_percent: Annotated[float, Field(ge=0, le=100)] = 42.8
     """What Prolific adds to every payment, in per cent. Set what your workspace pays: the budget
@@ -97,10 +97,10 @@ class ProlificSection(Section):
     filters: tuple[Annotated[dict[str, Any], AfterValidator(_filter)], ...] = ()
     """Who may take part: a list of Prolific's filters, each a table with filter_id and
     selected_values, or selected_range with lower and upper; none means all."""
-    inside_at_once: Annotated[int, Field(ge=2, le=10_000)] | None = None
+    inside_at_once: Annotated[int, Field(ge=2, le=10_000)] | None = Field(None, examples=[20])
     """How many participants may be inside a study at once. Others wait on Prolific's side, until
     somebody has handed in."""
-    screen_out: Amount | None = None
+    screen_out: Amount | None = Field(None, examples=["0.30"])
     """The fixed payment of a screen-out, in workspaces that have them: those who waited in vain
     get it instead of being asked to return, and what they are owed beyond it as a bonus."""
     screen_out_slots: Annotated[int, Field(ge=1, le=10_000)] = 100
@@ -125,7 +125,7 @@ class RecruiterSection(Section):
     submit_to: tuple[Annotated[str, AfterValidator(_site)], ...] = ()
     """Only for mturk: sites that pages may hand in to, where a marketplace's own address is not
     that of its interface."""
-    reward: Amount | None = None
+    reward: Amount | None = Field(None, examples=["0.10"])
     """What approving the work pays by itself; what is owed beyond that is sent as a bonus. Without
     it, the least that anybody can be owed on mturk, and the whole pay on prolific."""
     keywords: Line = "chat, conversation, dialog, image"
@@ -134,7 +134,7 @@ class RecruiterSection(Section):
     """Seconds for which a HIT can be found."""
     auto_approval_s: Annotated[float, Field(ge=0, le=2_592_000)] = 7 * DAY_S
     """Seconds after which work that nobody has reviewed is approved over there."""
-    seats: Annotated[int, Field(ge=1, le=MOST_PLACES)] | None = None
+    seats: Annotated[int, Field(ge=1, le=MOST_PLACES)] | None = Field(None, examples=[2])
     """How many people one HIT is for, at most. On mturk without it 1, and no more than 9, as ten
     or more would cost twice the commission. On prolific, where a HIT is a study that grows,
     without it as many as are wanted."""
@@ -144,19 +144,19 @@ class RecruiterSection(Section):
     """How many invitations stand open at a time, at most."""
     max_in_lobby: Annotated[int, Field(ge=1, le=10_000)] = 50
     """While so many people wait for a partner, nobody new is invited."""
-    hours: Annotated[str, AfterValidator(_hours)] | None = None
+    hours: Annotated[str, AfterValidator(_hours)] | None = Field(None, examples=["8-20"])
     """The hours of the day (UTC) in which people are invited, such as "8-20"."""
-    budget: Amount | None = None
+    budget: Amount | None = Field(None, examples=["150.00"])
     """What may be spent in all, commission included. Payments stop before it is passed."""
     approval: Approval = Approval.AUTOMATIC
     """"automatic": what is owed is paid once it is handed in. "by_hand": after `duologue hits
     approve`."""
     countries: tuple[Annotated[str, AfterValidator(_country)], ...] = ()
     """Only for mturk: the countries that workers may live in; none means all."""
-    percent_approved: Annotated[int, Field(ge=0, le=100)] | None = None
+    percent_approved: Annotated[int, Field(ge=0, le=100)] | None = Field(None, examples=[95])
     """Only for mturk: the least share of a worker's earlier work that was approved, in per
     cent."""
-    number_approved: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
+    number_approved: Annotated[int, Field(ge=0, le=1_000_000)] | None = Field(None, examples=[100])
     """Only for mturk: how many assignments of a worker must have been approved."""
     masters: bool = False
     """Only for mturk: only masters; costs 5 % more."""

@@ -135,7 +135,7 @@ class StudySection(Section):
     dialog for review, "refuse" does not pair them, "allow" does nothing."""
     one_time_invitations: bool = False
     """Whether only people with an invitation code may take part, each code once."""
-    invitations: Line | None = None
+    invitations: Line | None = Field(None, examples=["invitations.txt"])
     """The file with the invitation codes, one a line, relative to this file. Only with
     one_time_invitations."""
 
@@ -240,7 +240,7 @@ class TextsSection(Section):
 
     consent: Prose = texts.CONSENT
     """What a worker agrees to; an empty text asks for no consent. Replace what stands in
-    [SQUARE BRACKETS]."""
+    [SQUARE BRACKETS]: no HITs are posted before."""
     example: ExampleSection = ExampleSection()
     """The example dialog."""
 

@@ -222,10 +222,15 @@ async def prepare_record(site: Site, progress: Progress = lambda done, all_: Non
     record = Record(site.settings.database_url)
     record.open()
     try:
-        await put_study(record, site.study)
-        return await put_items(record, site.study, site.study.items_path, site.pictures, progress)
+        return await bring_in(record, site, progress)
     finally:
         await record.close()
+
+
+async def bring_in(record: Record, site: Site, progress: Progress = lambda done, all_: None) -> int:
+    """Bring the study and its items into an open record; returns how many items were added."""
+    await put_study(record, site.study)
+    return await put_items(record, site.study, site.study.items_path, site.pictures, progress)
 
 
 @asynccontextmanager

@@ -37,6 +37,10 @@ MIN_INVITATION: Final = 8
 """Characters of an invitation code, at least: shorter ones can be guessed."""
 
 
+_PLACEHOLDER: Final = re.compile(r"\[[A-Z][A-Z\s,-]+\]")
+"""What a team has to fill in, as the texts of a new study have it."""
+
+
 class StudyError(BadInput):
     """Everything wrong with a study file, one line a problem."""
 
@@ -84,6 +88,22 @@ class StudyFile(Section):
             raise ValueError("\n".join(problems))
         return self
 
+    @property
+    def posts(self) -> bool:
+        """Whether its recruiter posts HITs, which costs money."""
+        return self.recruiter.kind != "link"
+
+    def unfit(self) -> str:
+        """Why no HITs may be posted: people who are paid would be asked to agree to a text that
+        is not filled in. Empty, if they may."""
+        found = [" ".join(each.split()) for each in _PLACEHOLDER.findall(self.texts.consent)]
+        if not found:
+            return ""
+        return (
+            f"study.toml: texts.consent still holds {', '.join(dict.fromkeys(found))}; fill in "
+            "what stands in square brackets before HITs are posted"
+        )
+
     def unfilled(self) -> tuple[str, ...]:
         """The keys that still hold a placeholder, or that workers miss: to be shown as advice."""
         found = [] if self.study.contact else ["study.contact"]
@@ -93,7 +113,7 @@ class StudyFile(Section):
             ("study.contact", self.study.contact),
             ("texts.consent", self.texts.consent),
         ):
-            if re.search(r"\[[A-Z][A-Z ,-]+\]", text):
+            if _PLACEHOLDER.search(text):
                 found.append(key)
         return tuple(found)
 

@@ -17,7 +17,20 @@ from duologue.study import StudyFile
 _HEAD: Final = """\
 # What is collected, by which rules, for what pay. Lines that begin with # are explanations.
 # Durations are in seconds, file names are relative to this file.
+# A key behind a # is not set and shows an example: take the # away and write your own value.
 """
+
+GITIGNORE: Final = """\
+# What lets people in, and what they said, belongs in no repository.
+.env*
+secret.key
+duologue.sqlite*
+redis/
+invitations*.txt
+links*.csv
+review*.csv
+"""
+"""What git is told of a new study's folder, which often lies in a checkout."""
 
 DEFAULT_ID: Final = "my-study"
 MAX_ID: Final = 63
@@ -70,7 +83,8 @@ def _section(model: type[BaseModel], values: Mapping[str, Any], path: str) -> It
             tables.append((key, value))
             continue
         yield _comment(field.description)
-        yield f'# {key} = ""\n' if value is None else f"{key} = {_toml(value)}\n"
+        shown = field.examples[0] if value is None and field.examples else value
+        yield f"{'# ' if value is None else ''}{key} = {_toml(shown)}\n"
     for key, value in tables:
         name = f"{path}{key}"
         inner = model_of(model, key)

@@ -26,7 +26,7 @@ from dialogs.record.hits import (
     hit_by_remote_id,
 )
 from dialogs.record.payments import PaymentRow, StepRow
-from dialogs.record.spending import amounts
+from dialogs.record.spending import Which, amounts
 from dialogs.record.store import Record
 from dialogs.record.unowed import unowed
 from dialogs.record.writer import Decision, together
@@ -171,18 +171,24 @@ class Outbox:
         return done
 
     async def spent(self) -> int:
-        """What has been or is being paid so far, commission included, in cents: by us, or by the
-        recruiter by itself for work that nothing is owed for."""
-        return await self._price(begun=True)
+        """What has been or is being paid so far, and what may have been, commission included, in
+        cents: by us, or by the recruiter by itself for work that nothing is owed for."""
+        return await self._price(Which.BEGUN)
+
+    async def unsure(self) -> int:
+        """How much of what was spent may not have gone out, commission included, in cents."""
+        return await self._price(Which.UNSURE)
 
     async def committed(self) -> int:
         """What has been paid and what is owed so far, commission included, in cents."""
-        return await self._price(begun=False)
+        return await self._price(Which.ALL)
 
-    async def _price(self, *, begun: bool) -> int:
+    async def _price(self, which: Which) -> int:
         study_id, name = self._config.study_id, self._recruiter.name
-        found = await self._record.read(amounts, study_id, name, begun=begun)
-        found += await self._record.read(unowed, study_id, name, approved=begun)
+        found = await self._record.read(amounts, study_id, name, which)
+        if which is not Which.UNSURE:
+            approved = which is Which.BEGUN
+            found += await self._record.read(unowed, study_id, name, approved=approved)
         return sum(ledger.cost_of(alike, self._recruiter) for alike in found)
 
     # --- One payment -----------------------------------------------------------------------

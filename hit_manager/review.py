@@ -13,6 +13,7 @@ from typing import Final
 
 from dialogs.record.reviewing import Reviewed
 from hit_manager.csvfiles import CsvError
+from hit_manager.recruiters.link import invitation_of
 
 COLUMNS: Final = (
     "arrival",
@@ -46,11 +47,16 @@ class Decided:
     feedback: str
 
 
-def table(found: Iterable[Reviewed]) -> Iterator[tuple[object, ...]]:
-    """The rows of the file, its heading first."""
-    yield COLUMNS
+INVITATION: Final = "invitation"
+"""The column with the codes of those who came by an invitation."""
+
+
+def table(found: Iterable[Reviewed], *, invitations: bool = False) -> Iterator[tuple[object, ...]]:
+    """The rows of the file, its heading first; with `invitations`, each says by which code the
+    person came."""
+    yield (*COLUMNS, INVITATION) if invitations else COLUMNS
     for each in found:
-        yield (
+        row = (
             each.arrival_id,
             each.code,
             each.image_id or "",
@@ -63,6 +69,7 @@ def table(found: Iterable[Reviewed]) -> Iterator[tuple[object, ...]]:
             "",
             "",
         )
+        yield (*row, invitation_of(each.worker or "")) if invitations else row
 
 
 def decisions(rows: Iterable[tuple[int, Mapping[str, str]]]) -> list[Decided]:

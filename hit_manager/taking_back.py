@@ -23,7 +23,7 @@ async def in_the_way(record: Record, recruiter: Recruiter, payment: PaymentRow) 
     found = await record.read(rows.steps_of, payment.arrival_id, payment.reason)
     made = {step.step: step for step in found}
     for name, step in made.items():
-        if step.done_at is not None:
+        if step.done_at is not None and name != Step.RETURN:
             return "a part of it has gone out already"
         try:
             gone = await _went_out(recruiter, payment, Step(name), made)
@@ -41,7 +41,7 @@ async def _went_out(
 ) -> bool | None:
     match step:
         case Step.RETURN:
-            # Being asked to give work back costs nothing.
+            # Being asked to give work back pays nobody.
             return False
         case Step.APPROVE:
             told = await recruiter.assignment(payment.assignment_id)

@@ -29,6 +29,8 @@ title = "Talk about a picture"
 file = "items.jsonl"
 [pay]
 complete = "1.50"
+[texts]
+consent = "You will talk about a picture."
 [recruiter]
 """
 
@@ -46,11 +48,19 @@ class Desk:
     patch: pytest.MonkeyPatch
     faults: Faults | None = None
 
-    def __call__(self, *words: str, answer: str = "") -> tuple[int, str, str]:
-        """Exit code, standard output and standard error of `duologue hits …`."""
+    def __call__(
+        self, *words: str, answer: str = "", meanwhile: Callable[[], Any] = lambda: None
+    ) -> tuple[int, str, str]:
+        """Exit code, standard output and standard error of `duologue hits …`; `meanwhile` happens
+        while a question stands."""
         self.patch.setattr(sys, "argv", ["duologue", "hits", *words])
         lines = iter(answer.splitlines())
-        self.patch.setattr(click.termui, "visible_prompt_func", lambda _: next(lines))
+
+        def asked(_: str) -> str:
+            meanwhile()
+            return next(lines)
+
+        self.patch.setattr(click.termui, "visible_prompt_func", asked)
         code = 0
         try:
             main()
@@ -59,9 +69,10 @@ class Desk:
         said = self.capsys.readouterr()
         return code, said.out, said.err
 
-    def json(self, *words: str) -> dict[str, Any]:
+    def json(self, *words: str, ends: int = 0) -> dict[str, Any]:
+        """What it prints for a script; it `ends` with this exit code."""
         code, out, err = self(*words, "--json")
-        assert (code, err) == (0, ""), err
+        assert (code, err) == (ends, ""), err
         found: dict[str, Any] = json.loads(out)
         return found
 

@@ -16,6 +16,7 @@ from dialogs.record.tables import (
     items,
     ledger,
     releases,
+    workers,
 )
 from dialogs.record.unowed import never_came
 from dialogs.rules import LedgerState
@@ -45,7 +46,8 @@ class Reviewed:
     """One arrival that ended, or, by its assignment's id, work of somebody who never came.
 
     `messages` are those of its dialog; `state` is that of its payment, of several the one that
-    needs a person most; `status` is what the recruiter says of its assignment.
+    needs a person most; `status` is what the recruiter says of its assignment. `worker` is the
+    person's id at the recruiter; None, of who never came.
     """
 
     arrival_id: str
@@ -59,6 +61,7 @@ class Reviewed:
     owed_cents: int
     state: str | None
     status: str | None
+    worker: str | None = None
 
 
 def reviewed(connection: Connection, study_id: str) -> list[Reviewed]:
@@ -84,11 +87,13 @@ def reviewed(connection: Connection, study_id: str) -> list[Reviewed]:
         select(
             releases,
             arrivals.c.assignment_id,
+            workers.c.external_id,
             dialogs.c.outcome,
             items.c.image_id,
             assignments.c.status,
         )
         .join(arrivals, arrivals.c.id == releases.c.arrival_id)
+        .join(workers, workers.c.id == arrivals.c.worker_id)
         .outerjoin(dialogs, dialogs.c.id == releases.c.dialog_id)
         .outerjoin(items, items.c.id == dialogs.c.item_id)
         .outerjoin(
@@ -111,6 +116,7 @@ def reviewed(connection: Connection, study_id: str) -> list[Reviewed]:
             said.get(row.dialog_id, 0),
             *owed.get(row.arrival_id, _NOTHING),
             row.status,
+            row.external_id,
         )
         for row in connection.execute(query)
     ]

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Final
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, select, true
 
 from dialogs.record.tables import arrivals, hits, ledger, payment_steps, workers
 from dialogs.rules import LedgerReason, LedgerState
 
-_BEGUN: Final = ledger.c.state.in_([LedgerState.SENDING.value, LedgerState.PAID.value]) | (
+
+class Which(Enum):
+    """Which payments of a study; those that were taken back are never among them."""
+
+    ALL = auto()
+    BEGUN = auto()
+    """Something has gone out, or may have: being sent or paid, or with a call that was begun."""
+    UNSURE = auto()
+    """Of those, neither being sent nor paid: refused, held, or approved once more. Whether
+    something has gone out, only the recruiter can tell."""
+
+
+_GONE: Final = ledger.c.state.in_([LedgerState.SENDING.value, LedgerState.PAID.value])
+_CALLED: Final = (
     select(payment_steps.c.step)
     .where(
         payment_steps.c.arrival_id == ledger.c.arrival_id,
@@ -18,6 +32,11 @@ _BEGUN: Final = ledger.c.state.in_([LedgerState.SENDING.value, LedgerState.PAID.
     )
     .exists()
 )
+_THESE: Final = {
+    Which.ALL: true(),
+    Which.BEGUN: _GONE | _CALLED,
+    Which.UNSURE: ~_GONE & _CALLED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +51,9 @@ class Amounts:
 
 
 def amounts(
-    connection: Connection, study_id: str, recruiter: str, *, begun: bool = False
+    connection: Connection, study_id: str, recruiter: str, which: Which = Which.ALL
 ) -> list[Amounts]:
-    """The payments of a study by what they come to, without those that were taken back; with
-    `begun`, those of which something has gone out, or may have: being sent or paid, or with a call
-    that was begun."""
+    """These payments of a study by what they come to."""
     by_hand = ledger.c.reason.not_in([reason.value for reason in LedgerReason])
     payments = (
         select(
@@ -53,9 +70,10 @@ def amounts(
             arrivals.c.study_id == study_id,
             workers.c.recruiter == recruiter,
             ledger.c.state != LedgerState.CANCELLED.value,
+            _THESE[which],
         )
     )
-    each = (payments.where(_BEGUN) if begun else payments).subquery()
+    each = payments.subquery()
     query = select(func.count().label("n"), *each.c).group_by(*each.c)
     return [
         Amounts(row.n, bool(row.by_hand), row.cents, row.reward, row.seats)

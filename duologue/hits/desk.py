@@ -55,8 +55,9 @@ def address_of(site: Site) -> str:
 
 
 @asynccontextmanager
-async def desk(study: Path, *, remote: bool = False) -> AsyncIterator[Desk]:
-    """Open a study's desk; with `remote`, the recruiter is asked whether it lets us in.
+async def desk(study: Path, *, remote: bool = False, begins: bool = False) -> AsyncIterator[Desk]:
+    """Open a study's desk; with `remote`, the recruiter is asked whether it lets us in; with
+    `begins`, the study need not have run before.
 
     Raises:
         BadInput: the study has never run, or what its recruiter needs is missing.
@@ -64,7 +65,7 @@ async def desk(study: Path, *, remote: bool = False) -> AsyncIterator[Desk]:
     """
     site = site_of(study)
     recruiter = recruiter_for(site.study, site.settings)
-    async with record_of(site) as record:
+    async with record_of(site, begins=begins and recruiter.capabilities.posts) as record:
         config = hit_config(site.study, address_of(site))
         manager = HitManager(record, recruiter, config)
         try:

@@ -30,7 +30,17 @@ to them."""
 
 _NO_TEXT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
-ARRIVALS = click.argument("arrivals", nargs=-1, metavar="[ARRIVAL]...")
+
+def _named(context: click.Context, param: click.Parameter, given: Any) -> Any:
+    """An empty name, as of a script's variable that is not set, is none."""
+    for name in (given,) if isinstance(given, str) else given:
+        if not name.strip():
+            raise click.BadParameter("an arrival's name must not be empty", context, param)
+    return given
+
+
+ARRIVALS = click.argument("arrivals", nargs=-1, callback=_named, metavar="[ARRIVAL]...")
+ARRIVAL = click.argument("arrival", callback=_named)
 STUDY_OPTION = click.option(
     "--study",
     type=click.Path(path_type=Path),
@@ -127,6 +137,8 @@ def pay(
 ) -> None:
     """Send what is approved now. With --mark-paid, note that it was paid by other means.
 
+    Ends with exit code 2 if a payment failed.
+
     Example: duologue hits pay --all --study my-study --dry-run
     """
 
@@ -151,7 +163,12 @@ def pay(
             # What was put off is asked for by hand now.
             paid = await at.manager.pay([replace(p, retry_at=None) for p in found])
             if paid is None:
-                raise BadInput(["another process pays already; it goes on by itself"])
+                raise BadInput(
+                    [
+                        "another process pays already and goes on by itself, or was killed: then "
+                        "try again in a minute"
+                    ]
+                )
             text = (
                 f"{count(paid.payments, 'payment')} sent, {at.money(paid.cents)}; "
                 f"{paid.waiting} waiting, {paid.held} held, {paid.failed} failed"
@@ -159,7 +176,7 @@ def pay(
             return asdict(paid), "\n".join((text, *paid.problems))
 
     values, text = run(work())
-    show(as_json, values, text)
+    show(as_json, values, text, failed=bool(values.get("failed")))
 
 
 async def _mark(at: Desk, found: Sequence[PaymentRow]) -> tuple[dict[str, Any], str]:
@@ -175,7 +192,7 @@ async def _mark(at: Desk, found: Sequence[PaymentRow]) -> tuple[dict[str, Any], 
 
 
 @click.command()
-@click.argument("arrival")
+@ARRIVAL
 @click.argument("amount")
 @STUDY_OPTION
 @click.option("--reason", required=True, help="What the worker is told.")
@@ -229,6 +246,8 @@ def bonus(
             if dry_run:
                 return values, f"would give {text}"
             sure(f"Give {text}?", yes=yes, as_json=as_json)
+            # While the question stood, somebody else may have given another one.
+            await _affordable(at, cents + fee)
             given = rows.given_by_hand(
                 arrival, bonus_id, cents, at.config.currency, reason, time.time()
             )

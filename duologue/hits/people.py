@@ -77,6 +77,8 @@ async def _each(people: Mapping[str, str], done: Callable[[str], Awaitable[None]
 def message(arrivals: tuple[str, ...], study: Path, subject: str, text: str, as_json: bool) -> None:
     """Write to the workers of these ARRIVALs through their recruiter.
 
+    Ends with exit code 2 if somebody was not reached, and says who.
+
     Example: duologue hits message a_12ab --subject "Thank you" --text "…" --study my-study
     """
 
@@ -90,7 +92,8 @@ def message(arrivals: tuple[str, ...], study: Path, subject: str, text: str, as_
 
     values = run(work())
     why = "".join(f"\nnot reached: {each}" for each in values["failed"])
-    show(as_json, values, f"{count(values['sent'], 'message')} sent{why}")
+    text = f"{count(values['sent'], 'message')} sent{why}"
+    show(as_json, values, text, failed=bool(values["failed"]))
 
 
 @click.command()

@@ -43,6 +43,7 @@ def _plan_of(
         "seats": plan.seats,
         "expire": len(plan.expire),
         "why": plan.why,
+        "unfit": at.site.study.unfit(),
         "reward_cents": at.config.reward,
         "each_cents": each,
         "cost_cents": plan.seats * each,
@@ -64,6 +65,8 @@ def _plan_text(at: Desk, values: dict[str, Any]) -> str:
     ]
     if values["why"]:
         lines.append(f"because           {values['why']}")
+    if values["unfit"]:
+        lines.append(f"not to be posted  {values['unfit']}")
     return "\n".join(lines)
 
 
@@ -71,13 +74,15 @@ def _plan_text(at: Desk, values: dict[str, Any]) -> str:
 @STUDY
 @AS_JSON
 def plan(study: Path, as_json: bool) -> None:
-    """Say what would be posted and expired now, and what it would cost. Changes nothing.
+    """Say what would be posted and expired now, and what it would cost. Posts nothing.
+
+    A study that has never run is begun by this in its record.
 
     Example: duologue hits plan my-study
     """
 
     async def look() -> tuple[dict[str, Any], str]:
-        async with desk(study, remote=True) as at:
+        async with desk(study, remote=True, begins=True) as at:
             needs(at.recruiter.capabilities.posts, at, "posts no HITs; send people its link")
             values = _plan_of(at, *await demand_of(at), await at.recruiter.balance())
             return values, _plan_text(at, values)
@@ -94,7 +99,8 @@ def plan(study: Path, as_json: bool) -> None:
 def launch(study: Path, yes: bool, dry_run: bool, as_json: bool) -> None:
     """Post what is wanted, after saying what it costs. Pays nobody.
 
-    `duologue serve` goes on by itself.
+    Whoever takes a HIT needs the study's server: start `duologue serve --no-hits` before.
+    `duologue serve` posts by itself.
 
     Example: duologue hits launch my-study
     """
@@ -109,6 +115,8 @@ def launch(study: Path, yes: bool, dry_run: bool, as_json: bool) -> None:
 def reconcile(study: Path, yes: bool, dry_run: bool, as_json: bool) -> None:
     """One round by hand: post what is missing, expire what is not wanted, pay what may be paid.
 
+    Ends with exit code 2 if a payment failed.
+
     Example: duologue hits reconcile my-study --yes
     """
     _reconcile(study, pays=True, yes=yes, dry_run=dry_run, as_json=as_json)
@@ -116,7 +124,7 @@ def reconcile(study: Path, yes: bool, dry_run: bool, as_json: bool) -> None:
 
 def _reconcile(study: Path, *, pays: bool, yes: bool, dry_run: bool, as_json: bool) -> None:
     async def work() -> tuple[dict[str, Any], str]:
-        async with desk(study, remote=True) as at:
+        async with desk(study, remote=True, begins=True) as at:
             needs(at.recruiter.capabilities.posts, at, "posts no HITs; send people its link")
             values = _plan_of(at, *await demand_of(at), await at.recruiter.balance())
             plan_text, due = _plan_text(at, values), await _due(at) if pays else []
@@ -127,6 +135,8 @@ def _reconcile(study: Path, *, pays: bool, yes: bool, dry_run: bool, as_json: bo
                 plan_text += f"\nto be paid        {said}"
             if dry_run:
                 return values, plan_text
+            if values["unfit"]:
+                raise BadInput([values["unfit"]])
             if not as_json:
                 click.echo(plan_text)
             if values["seats"] or due:
@@ -138,7 +148,10 @@ def _reconcile(study: Path, *, pays: bool, yes: bool, dry_run: bool, as_json: bo
             paid = await at.manager.pay(due) if due else Paid()
             if report is None or paid is None:
                 raise BadInput(
-                    ["another process does this already; it goes on by itself, or stop it first"]
+                    [
+                        "another process does this already and goes on by itself, or was killed: "
+                        "stop it first, or try again in a minute"
+                    ]
                 )
             text = (
                 f"{count(report.posted, 'HIT')} posted, {report.grown} given more seats, "
@@ -151,7 +164,7 @@ def _reconcile(study: Path, *, pays: bool, yes: bool, dry_run: bool, as_json: bo
             return {**asdict(report), "paid": asdict(paid)}, "\n".join(lines)
 
     values, text = run(work())
-    show(as_json, values, text)
+    show(as_json, values, text, failed=bool(values.get("paid", {}).get("failed")))
 
 
 async def _due(at: Desk) -> list[PaymentRow]:
@@ -252,7 +265,10 @@ def _expired_text(down: Down, *, still: bool, by_server: bool) -> str:
             "was killed a moment ago, say this again in a quarter of an hour"
         )
     if by_server:
-        text += "; the server that runs takes down what was not known to be posted"
+        text += (
+            "; HITs whose posting was cut off, if there are any, are taken down by the server that "
+            "runs"
+        )
     if still:
         text += "; the study is open, so what is missing is posted again"
     return "\n".join((text, *down.problems))
@@ -264,28 +280,40 @@ def _expired_text(down: Down, *, still: bool, by_server: bool) -> str:
 def cost(study: Path, as_json: bool) -> None:
     """What the study has cost, what it owes, and what the rest will cost; commission included.
 
+    A payment that failed or is held after it was begun may have gone out all the same. It stands
+    in a line of its own, and the budget is charged with it until it is decided.
+
     Example: duologue hits cost my-study
     """
 
     async def look() -> tuple[dict[str, Any], str]:
         async with desk(study) as at:
             supply = await at.record.read(supplies.supply, at.study_id)
-            spent, committed = await at.manager.outbox.spent(), await at.manager.outbox.committed()
+            outbox = at.manager.outbox
+            charged, committed = await outbox.spent(), await outbox.committed()
+            unsure = await outbox.unsure()
             rest = (supply.wanted + supply.alone) * price_of_a_person(at.config, at.recruiter)
             values = {
-                "spent_cents": spent,
-                "owed_cents": committed - spent,
+                "spent_cents": charged - unsure,
+                "unsure_cents": unsure,
+                "owed_cents": committed - charged,
                 "rest_cents": rest,
                 "budget_cents": at.config.budget,
                 "currency": at.config.currency,
             }
             budget = at.config.budget
             limit = at.money(budget) if budget is not None else "none"
-            text = (
-                f"spent   {at.money(spent)}\nowed    {at.money(committed - spent)}\n"
-                f"rest    {at.money(rest)} for {count(supply.missing, 'dialog')}\nbudget  {limit}"
-            )
-            return values, text
+            lines = [f"spent   {at.money(charged - unsure)}"]
+            if unsure:
+                lines.append(
+                    f"unsure  {at.money(unsure)} may have gone out: failed or held half-way"
+                )
+            lines += [
+                f"owed    {at.money(committed - charged)}",
+                f"rest    {at.money(rest)} for {count(supply.missing, 'dialog')}",
+                f"budget  {limit}",
+            ]
+            return values, "\n".join(lines)
 
     values, text = run(look())
     show(as_json, values, text)

@@ -18,7 +18,7 @@ from dialogs.record.unowed import never_came
 from dialogs.rules import ArrivalStatus, AssignmentStatus, LedgerReason, LedgerState
 from duologue.console import AS_JSON, run, show
 from duologue.hits.desk import DRY_RUN, YES, Desk, desk, needs, sure
-from duologue.hits.money import ARRIVALS, STUDY_OPTION, chosen, told
+from duologue.hits.money import ARRIVAL, ARRIVALS, STUDY_OPTION, chosen, told
 from duologue.problems import BadInput
 from duologue.words import count
 from hit_manager.taking_back import in_the_way
@@ -38,7 +38,7 @@ async def refuse(at: Desk, assignment_id: str, feedback: str) -> None:
 
 
 @click.command()
-@click.argument("arrival")
+@ARRIVAL
 @STUDY_OPTION
 @click.option("--reason", required=True, help="What the worker is told.")
 @YES

@@ -18,6 +18,7 @@ from duologue.problems import BadInput
 from duologue.words import count
 from hit_manager.csvfiles import CsvError, read_csv, write_csv
 from hit_manager.recruiters.base import RecruiterError
+from hit_manager.recruiters.link import Link
 from hit_manager.review import Decided, Verdict, decisions, table
 
 
@@ -51,8 +52,9 @@ def review(
     async def write(file: Path) -> tuple[dict[str, Any], str]:
         async with desk(study) as at:
             found = await at.record.read(reviewed, at.study_id)
+            rows = table(found, invitations=at.recruiter.name == Link.name)
         with new_file(file, "utf-8-sig") as target:
-            number = write_csv(table(found), target) - 1
+            number = write_csv(rows, target) - 1
         return {"arrivals": number, "csv": str(file)}, f"{file}: {count(number, 'arrival')}"
 
     async def read(file: Path) -> tuple[dict[str, Any], str]:

@@ -25,6 +25,8 @@ WORKER_KEY: Final = "worker_key"
 MOST: Final = 100_000
 _ALPHABET: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 """Without the characters that people confuse when they copy by hand."""
+_INVITED: Final = "invite:"
+"""What the id of a person with an invitation begins with, before its code."""
 _WORKER_KEY: Final = re.compile(r"[A-Za-z0-9_-]{16,64}")
 
 
@@ -41,12 +43,17 @@ class Link(Recruiter):
     def arriving(self, query: Mapping[str, str]) -> Arriving | None:
         if self._invitations is not None:
             code = query.get(INVITE, "")
-            return Arriving(f"invite:{code}", "") if code in self._invitations else None
+            return Arriving(f"{_INVITED}{code}", "") if code in self._invitations else None
         key = query.get(WORKER_KEY, "")
         return Arriving(f"key:{key}", "") if _WORKER_KEY.fullmatch(key) else None
 
 
 # --- Invitations -----------------------------------------------------------------------------
+
+
+def invitation_of(worker_id: str) -> str:
+    """The code that this person came by; empty, if by none."""
+    return worker_id.removeprefix(_INVITED) if worker_id.startswith(_INVITED) else ""
 
 
 def make_invitations(number: int, known: Collection[str] = ()) -> list[str]:
@@ -83,7 +90,8 @@ def invitation_rows(codes: Iterable[str], page: str) -> Iterator[tuple[str, str]
 
 def add_invitations(file: Path, codes: Iterable[str]) -> None:
     """Add codes to the file that the study names under `invitations`, one a line; a file that is
-    not there is begun. When this returns, they are on the disk.
+    not there is begun, for its owner alone: each code lets somebody in. When this returns, they are
+    on the disk.
 
     Raises:
         OSError: it cannot be written.
@@ -92,7 +100,8 @@ def add_invitations(file: Path, codes: Iterable[str]) -> None:
     text = "".join(f"{code}\n" for code in codes)
     if before and not before.endswith(b"\n"):
         text = f"\n{text}"
-    with file.open("a", encoding="utf-8", newline="\n") as out:
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    with os.fdopen(descriptor, "a", encoding="utf-8", newline="\n") as out:
         out.write(text)
         out.flush()
         os.fsync(out.fileno())

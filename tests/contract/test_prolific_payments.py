@@ -13,6 +13,8 @@ import pytest_asyncio
 from dialogs.record import payments
 from dialogs.rules import LedgerReason, LedgerState, Release
 from hit_manager.config import Approval
+from hit_manager.recruiters.base import Step
+from hit_manager.taking_back import in_the_way
 from tests.contract.prolific_server import Trouble
 from tests.contract.prolific_stage import CODES
 from tests.contract.prolific_world import World
@@ -46,6 +48,20 @@ async def settle(at: ProlificRecruiting) -> None:
 async def states(at: ProlificRecruiting, arrival: str) -> list[LedgerState]:
     found = await at.record.read(payments.payments_of, [arrival])
     return [payment.state for payment in found if payment.reason.startswith("bonus")]
+
+
+async def test_being_asked_to_return_keeps_nothing_from_being_taken_back(
+    at: ProlificRecruiting,
+) -> None:
+    [arrival, _] = await at.talk("d1", "dog", well=True, cents=40)
+    payment = await at.payment(arrival)
+    await at.record.writer.commit(payments.step_begins(payment, Step.RETURN, "k", 1.0))
+    await at.record.writer.commit(payments.step_done(payment, Step.RETURN, 2.0))
+    assert await in_the_way(at.record, at.stage.recruiter, payment) == ""
+    await at.record.writer.commit(payments.step_begins(payment, Step.BONUS, "k", 3.0))
+    await at.record.writer.commit(payments.step_done(payment, Step.BONUS, 4.0))
+    told = await in_the_way(at.record, at.stage.recruiter, payment)
+    assert told == "a part of it has gone out already"
 
 
 @pytest.mark.parametrize("trouble", [Trouble.LOST, Trouble.BAD_GATEWAY_AFTER, Trouble.BAD_GATEWAY])

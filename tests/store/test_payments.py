@@ -11,7 +11,7 @@ from dialogs.record import payments as rows
 from dialogs.record.errors import Conflict
 from dialogs.record.payments import PaymentRow
 from dialogs.record.reviewing import reviewed
-from dialogs.record.spending import amounts
+from dialogs.record.spending import Which, amounts
 from dialogs.record.store import Record
 from dialogs.record.stuck import hits_with_unpaid
 from dialogs.record.tables import assignments, hits
@@ -118,19 +118,21 @@ async def test_sums_and_what_is_out(database_url: str) -> None:
         out = {LedgerState.SENDING, LedgerState.PAID}
         recruiter = (await record.read(rows.payments_in, STUDY, list(LedgerState)))[0].recruiter
 
-        async def cents(*, begun: bool) -> int:
-            found = await record.read(amounts, STUDY, recruiter, begun=begun)
+        async def cents(which: Which) -> int:
+            found = await record.read(amounts, STUDY, recruiter, which)
             return sum(alike.payments * alike.cents for alike in found)
 
-        assert await cents(begun=True) == sum(expected[state] for state in out)
+        assert await cents(Which.BEGUN) == sum(expected[state] for state in out)
+        assert await cents(Which.UNSURE) == 0
         cancelled = expected[LedgerState.CANCELLED]
         assert cancelled
-        assert await cents(begun=False) == sum(expected.values()) - cancelled
+        assert await cents(Which.ALL) == sum(expected.values()) - cancelled
         assert await record.read(amounts, STUDY, "another") == []
         # One that is held with a call begun may have gone out, too.
         [held, *_] = await record.read(rows.payments_in, STUDY, [LedgerState.HELD])
         await record.writer.commit(rows.step_begins(held, "bonus", "k", 1.0))
-        assert await cents(begun=True) == sum(expected[state] for state in out) + held.cents
+        assert await cents(Which.BEGUN) == sum(expected[state] for state in out) + held.cents
+        assert await cents(Which.UNSURE) == held.cents
 
 
 async def test_hits_in_which_somebody_is_or_is_owed(database_url: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -224,6 +225,48 @@ def test_a_command_to_go_on_with_can_be_pasted(
     code, out, _ = said(capsys, monkeypatch, "init", str(folder))
     assert code == 0
     assert shlex.split(out.partition("then: ")[2]) == ["duologue", "serve", str(folder)]
+
+
+def test_a_study_that_posts_is_not_served_with_a_consent_that_is_not_filled_in(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = make_site(tmp_path, {}, 0, more={"consent": '"By [NAME OF THE TEAM]."'})
+    assert site.study.unfit()
+    serve = ("serve", str(tmp_path), "--check")
+    # By a link nobody is paid by us, and it may be tried out.
+    code, _, err = said(capsys, monkeypatch, *serve)
+    assert (code, err) == (0, "note: texts.consent is still to be filled in for workers\n")
+    make_site(tmp_path, {}, 0, more={"consent": '"By [NAME OF THE TEAM]."', "kind": '"mturk"'})
+    monkeypatch.setenv("DUOLOGUE_MTURK_ACCESS_KEY", "A")
+    monkeypatch.setenv("DUOLOGUE_MTURK_SECRET_KEY", "B")
+    for words in (serve, serve[:2]):
+        code, out, err = said(capsys, monkeypatch, *words)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "texts.consent still holds [NAME OF THE TEAM]; fill in" in err
+        assert "--no-hits" in err
+    assert said(capsys, monkeypatch, *serve, "--no-hits")[0] == 0
+
+
+def test_a_new_study_keeps_its_secrets_out_of_a_repository(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "kitchens"
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    assert said(capsys, monkeypatch, "init", str(folder))[0] == 0
+    secrets = [".env", "secret.key", "duologue.sqlite", "duologue.sqlite-wal", "redis/dump.rdb",
+               "invitations.txt", "links.csv", "links-may.csv", "review.csv"]  # fmt: skip
+    for name in [*secrets, "items.jsonl", "cat.jpg"]:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).touch()
+    words = ["git", "-C", tmp_path, "ls-files", "--others", "--exclude-standard"]
+    seen = subprocess.run(words, check=True, capture_output=True, text=True).stdout.split()
+    names = (".gitignore", "cat.jpg", "items.jsonl", "study.toml")
+    assert sorted(seen) == [f"kitchens/{name}" for name in names]
+    # One that is there is the team's own.
+    (folder / "study.toml").unlink()
+    (folder / ".gitignore").write_text("*\n")
+    assert said(capsys, monkeypatch, "init", str(folder))[0] == 0
+    assert (folder / ".gitignore").read_text() == "*\n"
 
 
 def test_exporting_makes_no_secret_key(

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import json
+import re
 import time
+from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, select
 
-from dialogs.record.tables import arrivals, assignments, hits, leases, ledger, studies
+from dialogs.record.tables import (
+    arrivals,
+    assignments,
+    hits,
+    leases,
+    ledger,
+    payment_steps,
+    studies,
+)
 from dialogs.rules import LedgerState
 from duologue.hits.command import command
+from duologue.scenes import write_scenes
 from tests.desks import Desk
 from tests.records import STUDY
+from tests.recruiting import owes
 
 COMMANDS = sorted(command.commands)
 
@@ -117,6 +130,21 @@ def test_a_bonus_is_not_given_with_a_reason_that_cannot_be_sent(
     assert link.states() == ["owed", "owed"]
 
 
+def test_a_study_named_in_the_wrong_place_is_pointed_at(link: Desk) -> None:
+    folder = link.folder / "my study"
+    folder.mkdir()
+    (link.folder / "study.toml").rename(folder / "study.toml")
+    told = "study.toml: there is no study file; did you mean --study 'my study'?"
+    for words in (("approve", "my study"), ("bonus", "my study", "1", "--reason", "x"),
+                  ("cancel", "a", "my study", "--reason", "x")):  # fmt: skip
+        code, _, err = link(*words, "--yes")
+        assert (code, err) == (2, f"duologue: {told}\n")
+    text = "x" * 5000
+    for words in (("approve", "--all"), ("status", "nowhere"), ("approve", text)):
+        code, _, err = link(*words)
+        assert (code, "writes one" in err) == (2, True)
+
+
 def test_approve_asks_first(link: Desk) -> None:
     code, out, _ = link("approve", "--all", "--dry-run")
     assert code == 0
@@ -187,6 +215,39 @@ def test_a_bonus_over_the_budget_is_refused(link: Desk) -> None:
     assert "it would take 0.41 USD, and 0.40 USD are left of the budget of 2.00 USD" in err
     assert link.states() == ["owed", "owed"]
     assert link.json("bonus", "arrival-2", "0.40", *words[3:])["given"] is True
+
+
+def test_the_budget_is_looked_at_again_when_a_bonus_is_given(link: Desk) -> None:
+    file = link.folder / "study.toml"
+    file.write_text(file.read_text("utf-8") + 'budget = "2.00"\n', encoding="utf-8")
+
+    def another() -> None:
+        link.write(owes, "arrival-1", 30, reason="bonus-other", state=LedgerState.APPROVED)
+
+    words = ("bonus", "arrival-2", "0.40", "--reason", "You waited.")
+    code, _, err = link(*words, answer="y", meanwhile=another)
+    assert code == 2
+    assert "0.10 USD are left of the budget of 2.00 USD" in err
+    assert sorted(link.states()) == ["approved", "owed", "owed"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("approve", "", "--yes"),
+        ("pay", "arrival-0", " ", "--yes"),
+        ("cancel", "", "--reason", "x", "--yes"),
+        ("bonus", "", "1", "--reason", "x", "--yes"),
+        ("reject", "", "--reason", "x", "--yes"),
+        ("message", "", "--subject", "a", "--text", "b"),
+        ("block", ""),
+    ],
+    ids=lambda words: words[0],
+)
+def test_an_empty_name_is_none(link: Desk, words: tuple[str, ...]) -> None:
+    code, out, err = link(*words)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "an arrival's name must not be empty" in err
 
 
 def test_a_bonus_says_its_commission(market: Desk) -> None:
@@ -312,6 +373,58 @@ def test_plan_launch_extend_expire(market: Desk) -> None:
     assert market.json("status")["hits"] == {"closed": 2}
 
 
+def a_new_study(market: Desk) -> Path:
+    """A study on the same marketplace that has never run, with two items that are not there yet."""
+    folder = market.folder / "new"
+    folder.mkdir()
+    text = (market.folder / "study.toml").read_text("utf-8")
+    (folder / "study.toml").write_text(text.replace('id = "study"', 'id = "new"'), "utf-8")
+    return folder
+
+
+def test_a_study_that_never_ran_is_planned_and_launched(market: Desk) -> None:
+    folder = a_new_study(market)
+    code, _, err = market("status", "new")
+    assert (code, "`duologue serve --no-hits new` begins it" in err) == (2, True)
+    # What is wrong with its items is told each time, and does not count as begun.
+    for _ in range(2):
+        code, _, err = market("plan", "new")
+        assert (code, "items.jsonl" in err) == (2, True)
+    write_scenes(folder, 2)
+    code, out, err = market("plan", "new", "--json")
+    assert (code, err) == (0, "the study new begins: 2 items added\n")
+    assert json.loads(out)["seats"] == 4
+    assert market.faults is not None
+    assert not market.faults.calls["CreateHIT"]
+    assert market.json("launch", "new", "--yes")["posted"] == 4
+
+
+def test_a_study_that_never_ran_can_be_launched_at_once(market: Desk) -> None:
+    write_scenes(a_new_study(market), 2)
+    code, out, _ = market("launch", "new", answer="y")
+    assert (code, "4 HITs posted" in out) == (0, True)
+
+
+@pytest.mark.parametrize("words", [("launch", "--yes"), ("reconcile", "--yes")])
+def test_nothing_is_posted_with_a_consent_that_is_not_filled_in(
+    market: Desk, words: tuple[str, ...]
+) -> None:
+    file = market.folder / "study.toml"
+    consent = 'consent = "We are [NAME OF\\nTHE TEAM] at [INSTITUTION], [INSTITUTION]."'
+    text = re.sub("^consent = .*$", lambda _: consent, file.read_text("utf-8"), flags=re.M)
+    file.write_text(text, "utf-8")
+    told = "study.toml: texts.consent still holds [NAME OF THE TEAM], [INSTITUTION]; fill in"
+    plan = market.json("plan")
+    assert plan["unfit"].startswith(told)
+    assert told in market("plan")[1]
+    assert market.json(words[0], "--dry-run")["seats"] == 2
+    code, out, err = market(*words)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"duologue: {told}")
+    assert market.faults is not None
+    assert not market.faults.calls["CreateHIT"]
+
+
 def test_a_hit_that_is_gone_lets_no_other_run_out(market: Desk) -> None:
     market.json("launch", "--yes")
 
@@ -333,7 +446,7 @@ def test_while_a_server_runs_what_is_open_comes_down(market: Desk) -> None:
     done = market.json("expire")
     assert (done["expired"], done["by_server"]) == (2, True)
     _, said, _ = market("expire")
-    assert "the server that runs takes down what was not known to be posted" in said
+    assert "HITs whose posting was cut off, if there are any, are taken down by the server" in said
 
 
 def test_hits_of_another_record_come_down_when_asked_for(market: Desk) -> None:
@@ -348,18 +461,67 @@ def test_hits_of_another_record_come_down_when_asked_for(market: Desk) -> None:
     assert market.json("expire", "--foreign") == {"expired": 0}
 
 
-def test_reconcile_says_what_it_pays_and_launch_pays_nobody(market: Desk) -> None:
-    def handed_in(connection: Connection) -> None:
-        row = {"id": "h1", "study_id": STUDY, "recruiter": "mturk", "token": "t", "state": "open",
-               "remote_id": "R1", "seats": 1, "reward": 10, "currency": "USD",
-               "created_at": 1.0, "posted_at": 1e12}  # fmt: skip
-        connection.execute(hits.insert(), row)
-        connection.execute(arrivals.update().where(arrivals.c.id == "arrival-0")
-                           .values(hit_id="h1"))  # fmt: skip
-        told = {"study_id": STUDY, "id": "assignment-0", "hit_id": "h1", "worker": "PERSON0",
-                "status": "submitted"}  # fmt: skip
-        connection.execute(assignments.insert(), told)
+def handed_in(connection: Connection) -> None:
+    """The work of `arrival-0`, which nobody knows over there."""
+    row = {"id": "h1", "study_id": STUDY, "recruiter": "mturk", "token": "t", "state": "open",
+           "remote_id": "R1", "seats": 1, "reward": 10, "currency": "USD",
+           "created_at": 1.0, "posted_at": 1e12}  # fmt: skip
+    connection.execute(hits.insert(), row)
+    connection.execute(arrivals.update().where(arrivals.c.id == "arrival-0")
+                       .values(hit_id="h1"))  # fmt: skip
+    told = {"study_id": STUDY, "id": "assignment-0", "hit_id": "h1", "worker": "PERSON0",
+            "status": "submitted"}  # fmt: skip
+    connection.execute(assignments.insert(), told)
 
+
+def test_a_payment_that_fails_is_told_by_the_exit_code(market: Desk) -> None:
+    market.write(handed_in)
+    market.json("approve", "arrival-0", "--yes")
+    paid = market.json("pay", "arrival-0", "--yes", ends=2)
+    assert (paid["payments"], paid["failed"]) == (0, 1)
+    assert paid["problems"]
+    market.json("approve", "arrival-0", "--yes")
+    code, out, err = market("pay", "arrival-0", "--yes")
+    assert (code, err) == (2, "")
+    assert out.startswith("0 payments sent, 0.00 USD; 0 waiting, 0 held, 1 failed\n")
+
+
+def test_who_pays_already_may_have_been_killed(market: Desk) -> None:
+    market.write(handed_in)
+    market.json("approve", "arrival-0", "--yes")
+    market.json("launch", "--yes")
+    row = {"holder": "a server", "until": time.time() + 60}
+    market.write(lambda c: c.execute(leases.update().values(**row)))
+    for words in (("pay", "--all"), ("reconcile",)):
+        code, _, err = market(*words, "--yes")
+        assert (code, err.count("\n")) == (2, 1)
+        assert "or was killed" in err
+        assert "try again in a minute" in err
+
+
+def test_what_failed_half_way_is_no_money_spent(market: Desk) -> None:
+    before = market.json("cost")
+    assert (before["spent_cents"], before["unsure_cents"], before["owed_cents"]) == (0, 0, 192)
+    assert "unsure" not in market("cost")[1]
+
+    def refused(connection: Connection) -> None:
+        become(connection, "arrival-0", LedgerState.FAILED)
+        step = {"arrival_id": "arrival-0", "reason": "dialog", "step": "bonus", "key": "k",
+                "started_at": 1.0}  # fmt: skip
+        connection.execute(payment_steps.insert(), step)
+
+    market.write(refused)
+    cost = market.json("cost")
+    assert (cost["spent_cents"], cost["unsure_cents"], cost["owed_cents"]) == (0, 180, 12)
+    assert "unsure  1.80 USD may have gone out" in market("cost")[1]
+    # Until it is decided, the budget is charged with it.
+    file = market.folder / "study.toml"
+    file.write_text(file.read_text("utf-8") + 'budget = "2.00"\n', encoding="utf-8")
+    code, _, err = market("bonus", "arrival-1", "0.10", "--reason", "x", "--yes")
+    assert (code, "0.08 USD are left of the budget" in err) == (2, True)
+
+
+def test_reconcile_says_what_it_pays_and_launch_pays_nobody(market: Desk) -> None:
     market.write(handed_in)
     assert market.faults is not None
     market.json("launch", "--yes")
@@ -371,7 +533,7 @@ def test_reconcile_says_what_it_pays_and_launch_pays_nobody(market: Desk) -> Non
     assert "1 payment" in out
     assert not market.faults.calls["GetAssignment"]
     # Nobody over there knows this work, so asking is all that happens.
-    done = market.json("reconcile", "--yes")
+    done = market.json("reconcile", "--yes", ends=2)
     assert done["paid"]["failed"] == 1
     assert market.states() == [LedgerState.FAILED, LedgerState.OWED]
     [problem] = market.json("status")["problems"]

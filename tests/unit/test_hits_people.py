@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import stat
 from typing import Any
 
 import pytest
@@ -68,12 +69,12 @@ def test_a_message_reaches_its_worker(market: Desk) -> None:
     worker, arrival = visitor(market)
     words = ("message", arrival, "--subject", "Thank you", "--text", "Merci — ≤ 3 €")
     # As on Mechanical Turk, only whose work was judged can be written to.
-    assert market.json(*words)["sent"] == 0
+    assert market.json(*words, ends=2)["sent"] == 0
     market.json("reject", arrival, "--reason", "Nothing was written.", "--yes")
     assert market.json(*words) == {"sent": 1, "failed": []}
     assert inbox(market, worker) == [("Thank you", "Merci — ≤ 3 €")]
     # This person is known here and not over there.
-    done = market.json("message", "arrival-0", "--subject", "a", "--text", "b")
+    done = market.json("message", "arrival-0", "--subject", "a", "--text", "b", ends=2)
     assert (done["sent"], len(done["failed"])) == (0, 1)
     assert done["failed"][0].startswith("arrival-0: ")
 
@@ -233,6 +234,41 @@ def test_invitations_are_links_that_the_study_knows(link: Desk) -> None:
     assert read_invitations(link.folder / "codes.txt") == codes
     link.json("invite", "2", "--csv", "more.csv")
     assert len(read_invitations(link.folder / "codes.txt")) == 5
+
+
+def test_codes_and_links_are_for_their_owner_alone(link: Desk) -> None:
+    invites(link)
+    link.json("invite", "3", "--csv", "links.csv")
+    for name in ("codes.txt", "links.csv"):
+        assert stat.S_IMODE((link.folder / name).stat().st_mode) == 0o600, name
+    # What the team has opened to others stays open.
+    (link.folder / "codes.txt").chmod(0o640)
+    link.json("invite", "1", "--csv", "more.csv")
+    assert stat.S_IMODE((link.folder / "codes.txt").stat().st_mode) == 0o640
+
+
+def test_a_review_says_who_was_invited_by_which_code(link: Desk) -> None:
+    def invited(connection: Connection) -> None:
+        for n, known in enumerate(("invite:7KQM-2VXD-H9TA", "invite:=1+1-FORMULA", "key:abc")):
+            row = people.update().where(people.c.id == f"worker-{n}")
+            connection.execute(row.values(external_id=known))
+
+    link.write(invited)
+    link.json("review", "--csv", "out.csv")
+    with (link.folder / "out.csv").open(encoding="utf-8-sig", newline="") as file:
+        found = {row["arrival"]: row["invitation"] for row in csv.DictReader(file)}
+    assert found == {
+        "arrival-0": "7KQM-2VXD-H9TA",
+        "arrival-1": "'=1+1-FORMULA",
+        "arrival-2": "",
+    }
+
+
+def test_a_review_of_a_marketplace_names_no_worker(market: Desk) -> None:
+    market.json("review", "--csv", "out.csv")
+    text = (market.folder / "out.csv").read_text("utf-8-sig")
+    assert "invitation" not in text
+    assert "PERSON" not in text
 
 
 def test_links_are_not_written_into_the_file_of_codes(link: Desk) -> None:

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from chatserver.config import SameAddress
 from dialogs.rules import Pay, Rules
 from duologue.money import to_cents, to_text
+from duologue.recruiter_section import ProlificSection, RecruiterSection
 from duologue.recruiting import hit_config, recruiter_for
 from duologue.reference.models import settings_page, study_page
+from duologue.sections import StudySection
 from duologue.settings import read_settings
 from duologue.study import StudyError, StudyFile, read_invitations, read_study
 from duologue.template import template
@@ -336,6 +338,24 @@ def test_the_template_is_a_study_with_the_defaults(tmp_path: Path) -> None:
         assert set(getattr(default, "model_fields_set", ())) <= keys
     assert {"invitations", "turn_stretch", "waiting_per_minute", "consent", "kind"} <= keys
     assert max(len(line) for line in template().splitlines() if line.startswith("#")) <= 96
+
+
+def test_every_example_behind_a_comment_is_one_that_the_study_file_takes(tmp_path: Path) -> None:
+    section, found = "", []
+    for line in template().splitlines():
+        if line.startswith("["):
+            section = line.strip("[]")
+        elif example := re.fullmatch(r"# (\w+ = .+)", line):
+            found.append((section, example[1]))
+    unset = sum(field.default is None for section in (StudySection, RecruiterSection,
+                                                      ProlificSection)
+                for field in section.model_fields.values())  # fmt: skip
+    assert len(found) == unset == 11
+    also = {"study": "one_time_invitations = true\n"}
+    for section, example in found:
+        top = MINIMAL.replace("[study]\n", "[study]\n" + also["study"] + f"{example}\n")
+        text = top if section == "study" else f"{MINIMAL}[{section}]\n{example}\n"
+        read(tmp_path, text)
 
 
 def test_placeholders_are_pointed_at(tmp_path: Path) -> None:

@@ -69,6 +69,16 @@ def test_its_study_has_the_id_that_it_says(
     assert "wrote my-study/study.toml" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("page", ["recruit-mturk.md", "recruit-prolific.md"])
+def test_the_server_runs_before_anything_is_posted(page: str) -> None:
+    text = (DOCS / "how-to" / page).read_text(encoding="utf-8")
+    steps = ["duologue serve --no-hits my-study", "duologue hits plan my-study",
+             "duologue hits launch my-study", "duologue serve my-study"]  # fmt: skip
+    found = [text.index(f"```\n{step}\n```") for step in steps]
+    assert found == sorted(found)
+    assert "*texts.consent still holds …*" in text
+
+
 def test_its_error_lines_are_what_comes(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(template().replace("rounds", "round"), encoding="utf-8")
     with pytest.raises(StudyError) as study_error:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
 from itsdangerous import Signer, URLSafeSerializer
 
 from chatserver.config import Check
@@ -108,6 +110,25 @@ async def test_only_listed_paths_are_served(live: Live) -> None:
         ):
             assert telling not in body, f"{path}: {body!r}"
         assert "set-cookie" not in head.lower()
+
+
+@pytest.mark.parametrize("path", ["/work/", "/wrok", "/items/x", "/" + "x" * 300])
+async def test_who_types_an_address_that_is_none_reads_a_sentence(live: Live, path: str) -> None:
+    await live.begin()
+    browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+    for accept, kind in ((browser, "text/html"), ("*/*", "application/json")):
+        raw = f"GET {path} HTTP/1.1\r\nHost: x\r\nAccept: {accept}\r\nConnection: close\r\n\r\n"
+        status, head, body = await fetch(live, path, raw.encode())
+        assert status == 404
+        assert f"content-type: {kind}" in head.lower()
+        assert "default-src 'self'" in head
+        if kind == "text/html":
+            assert body.count(b"<p>") == 1
+            assert b"There is no page at this address" in body
+            # It needs nothing that may not have been built.
+            assert not re.search(rb"src=|href=|url\(", body)
+        else:
+            assert json.loads(body)["error"] == "Not Found."
 
 
 async def test_each_picture_file_is_reached_by_its_token_only(live: Live) -> None:
