@@ -48,7 +48,11 @@ class Desk:
 
     def __call__(self, *words: str, answer: str = "") -> tuple[int, str, str]:
         """Exit code, standard output and standard error of `duologue hits …`."""
-        self.patch.setattr(sys, "argv", ["duologue", "hits", *words])
+        return self.duologue("hits", *words, answer=answer)
+
+    def duologue(self, *words: str, answer: str = "") -> tuple[int, str, str]:
+        """The same of any command."""
+        self.patch.setattr(sys, "argv", ["duologue", *words])
         lines = iter(answer.splitlines())
         self.patch.setattr(click.termui, "visible_prompt_func", lambda _: next(lines))
         code = 0
