@@ -31,6 +31,7 @@ from duologue.market import market as market_command
 from duologue.preparation import put_items
 from duologue.problems import BadInput
 from duologue.recruiting import recruiter_for
+from duologue.reports import reports as reports_command
 from duologue.serve import (
     STUDY_FILE,
     Site,
@@ -390,3 +391,4 @@ def export(study: Path, kind: str, out: Path, split: str, as_json: bool) -> None
 cli.add_command(simulate_command)
 cli.add_command(hits_command, "hits")
 cli.add_command(market_command, "market")
+cli.add_command(reports_command, "reports")

@@ -53,7 +53,13 @@ class Desk:
     ) -> tuple[int, str, str]:
         """Exit code, standard output and standard error of `duologue hits …`; `meanwhile` happens
         while a question stands."""
-        self.patch.setattr(sys, "argv", ["duologue", "hits", *words])
+        return self.duologue("hits", *words, answer=answer, meanwhile=meanwhile)
+
+    def duologue(
+        self, *words: str, answer: str = "", meanwhile: Callable[[], Any] = lambda: None
+    ) -> tuple[int, str, str]:
+        """The same of any command."""
+        self.patch.setattr(sys, "argv", ["duologue", *words])
         lines = iter(answer.splitlines())
 
         def asked(_: str) -> str:

@@ -192,6 +192,8 @@ class Requests:
                 code=ErrorCode.BAD_REQUEST,
             )
         await self._tell_team(page, ReportKind.PROBLEM, ask.text)
+        # Neither who nor what: logs are kept elsewhere, and read by others.
+        log.info("a worker reported a problem: `duologue reports` shows it")
         return Done()
 
     async def _tell_team(self, page: Page, kind: ReportKind, text: str) -> None:

@@ -14,6 +14,7 @@ from dialogs.record import hits as rows
 from dialogs.record import payments
 from dialogs.record import supply as supplies
 from dialogs.record.stuck import with_problem
+from dialogs.record.told import problems_reported
 from dialogs.record.unowed import handed_in_for_nothing
 from dialogs.rules import HitState, LedgerState
 from duologue.console import AS_JSON, STUDY, run, show
@@ -46,6 +47,7 @@ def status(study: Path, with_items: bool, as_json: bool) -> None:
             totals = await at.record.read(payments.ledger_totals, at.study_id)
             stuck = await at.record.read(with_problem, at.study_id)
             undecided = await at.record.read(handed_in_for_nothing, at.study_id)
+            reported = await at.record.read(problems_reported, at.study_id)
             states = Counter(hit.state.value for hit in all_hits)
             values = {
                 "missing": supply.missing,
@@ -71,6 +73,7 @@ def status(study: Path, with_items: bool, as_json: bool) -> None:
                     if hit.state is HitState.FAILED
                 ],
                 "handed_in_for_nothing": undecided,
+                "problem_reports": reported,
             }
             text = _status_text(at, values)
             if with_items:
@@ -109,6 +112,11 @@ def _status_text(at: Desk, values: dict[str, Any]) -> str:
             f"handed in        {count(len(undecided), 'piece')} of work for which nothing is owed "
             f"({some(undecided)}): approved over there by itself, unless you say `duologue hits "
             "reject`"
+        )
+    if reported := values["problem_reports"]:
+        lines.append(
+            f"reported         {count(reported, 'problem')} by workers: `duologue reports` shows "
+            + ("it" if reported == 1 else "them")
         )
     if values["why"]:
         lines.append(f"nobody new       {values['why']}")

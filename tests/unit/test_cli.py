@@ -50,7 +50,7 @@ def said(
     [
         ("export", "missing option '--out' (see `duologue export --help`)"),
         ("init", "missing argument 'FOLDER' (see `duologue init --help`)"),
-        ("exprt", "no such command 'exprt'; did you mean 'export'? (see `duologue --help`)"),
+        ("simulat", "no such command 'simulat'; did you mean 'simulate'? (see `duologue --help`)"),
         ("items ad", "no such command 'ad'; did you mean 'add'? (see `duologue items --help`)"),
         ("zzz", "no such command 'zzz' (see `duologue --help`)"),
         ("serve --chek", "no such option '--chek'; did you mean"),

@@ -491,7 +491,10 @@ async def test_the_end_is_the_same_whenever_the_link_is_opened_again(live_each: 
     assert len(await live_each.releases()) == 2
 
 
-async def test_a_report_reaches_the_team_at_any_time(live: Live) -> None:
+async def test_a_report_reaches_the_team_at_any_time(
+    live: Live, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "duologue.live")
     await live.begin()
     (ada,) = await live.people(1)
     await ada.do("report", {"text": "the image is upside down"})
@@ -504,3 +507,6 @@ async def test_a_report_reaches_the_team_at_any_time(live: Live) -> None:
     assert "error" in await ada.ask("report", {"text": " \u0000 "})
     assert len(await live.rows_of("reports")) == 2
     assert "error" in await ada.ask("report", {"text": "x" * 5001})
+    # The log tells of them, and neither who nor what.
+    logged = [r.getMessage() for r in caplog.records if "reported" in r.getMessage()]
+    assert logged == ["a worker reported a problem: `duologue reports` shows it"] * 2
