@@ -10,6 +10,8 @@ from typing import Final
 
 from itsdangerous import BadData, Signer, TimestampSigner
 
+from dialogs.rules import ERASED
+
 TOKEN_LIFETIME_S: Final = 7 * 24 * 3600
 _CODE_ALPHABET: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 """Without the characters that people confuse when they copy by hand."""
@@ -22,6 +24,7 @@ class Tokens:
         self._arrivals = TimestampSigner(secret_key, salt=f"arrival:{study_id}")
         # No time in it: the address of a picture stays the same while its page is open.
         self._pictures = Signer(secret_key, salt=f"picture:{study_id}")
+        self._erased_key = hashlib.sha256(f"erased:{study_id}:{secret_key}".encode()).digest()
         self._address_key = hashlib.sha256(f"address:{study_id}:{secret_key}".encode()).digest()
 
     def arrival(self, arrival_id: str) -> str:
@@ -41,6 +44,12 @@ class Tokens:
     def address(self, address: str) -> str:
         """A keyed hash of a network address: equal for equal ones, and not to be undone."""
         return hmac.new(self._address_key, address.encode(), hashlib.sha256).hexdigest()[:24]
+
+    def erased(self, recruiter: str, external_id: str) -> str:
+        """What stands in place of a recruiter's id of somebody who was erased: by it we know them
+        again when they come, and it is not to be undone."""
+        who = f"{recruiter}:{external_id}".encode()
+        return ERASED + hmac.new(self._erased_key, who, hashlib.sha256).hexdigest()[:32]
 
 
 def _text(unsign: Callable[[str], bytes], token: object) -> str | None:

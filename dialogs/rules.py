@@ -131,6 +131,10 @@ class AssignmentStatus(StrEnum):
     """Given back, run out, or screened out: no pay for the work is due over there."""
 
 
+ERASED: Final = "erased:"
+"""What stands in place of a recruiter's id of somebody who was erased begins with it."""
+
+
 class ReportKind(StrEnum):
     """What a worker told the team."""
 

@@ -25,6 +25,7 @@ from duologue.console import AS_JSON, STUDY, Between, record_of, run, show, site
 from duologue.demo import chose_port, demo_plan, make_site, run_demo
 from duologue.demo_market import market_site, run_market_demo
 from duologue.embedded import EmbeddedRedis, EmbeddedRedisError
+from duologue.erase import erase as erase_command
 from duologue.hits.command import command as hits_command
 from duologue.logs import log_to_stderr
 from duologue.market import market as market_command
@@ -392,3 +393,4 @@ cli.add_command(simulate_command)
 cli.add_command(hits_command, "hits")
 cli.add_command(market_command, "market")
 cli.add_command(reports_command, "reports")
+cli.add_command(erase_command, "erase")

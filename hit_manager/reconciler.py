@@ -11,11 +11,12 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from dialogs.record import hits as rows
 from dialogs.record import queries
+from dialogs.record.erasing import erased_in
 from dialogs.record.errors import Conflict
 from dialogs.record.hits import AssignmentRow, HitRow
 from dialogs.record.payments import stopped
@@ -312,6 +313,9 @@ class Reconciler:
                 told[each.id] = AssignmentRow(
                     each.id, hit.id, each.worker_id, each.status, each.code, each.submitted_at
                 )
+        erased = await self._record.read(erased_in, study_id, list(told))
+        for name, pseudonym in erased.items():
+            told[name] = replace(told[name], worker=pseudonym, code=None)
         # By their ids: whatever was thought before, an assignment belongs to one HIT.
         known = await self._record.read(rows.assignments_by_id, study_id, list(told))
         new = [row for row in told.values() if row.id not in known]

@@ -56,6 +56,8 @@ class Arrivals:
             worker = await self._record.read(
                 queries.worker_id, self._study.id, self._door.recruiter, visitor.external_id
             )
+            if worker is None:
+                await self._check_not_erased(visitor)
             known = await self._known(visitor, worker)
             if known is not None:
                 return self._tokens.arrival(known.id)
@@ -93,6 +95,19 @@ class Arrivals:
                 "This task was begun by somebody else. Please open a task of your own.",
             )
         return known
+
+    async def _check_not_erased(self, visitor: Visitor) -> None:
+        pseudonym = self._tokens.erased(self._door.recruiter, visitor.external_id)
+        erased = await self._record.read(
+            queries.worker_id, self._study.id, self._door.recruiter, pseudonym
+        )
+        if erased is not None:
+            raise NotAdmitted(
+                409,
+                ErrorCode.CAP_REACHED,
+                "What you did here was erased because you asked for it, so you cannot take part "
+                "in this study again.",
+            )
 
     async def _check_new(
         self, request: ArrivalRequest, worker: str | None, latest: ArrivalRow | None
@@ -160,7 +175,7 @@ class Arrivals:
             "hit_id": visitor.hit_id,
             "submit_to": visitor.submit_to,
         }
-        await self._record.writer.commit(new_arrival(worker_row, row))
+        await self._record.writer.commit(new_arrival(worker_row, row, visitor.external_id))
         expiry = Due(ArrivalDeadline.EXPIRY, arrival_id)
         self._deadlines.arm(expiry, self._study.assignment_duration_s)
         return arrival_id

@@ -25,6 +25,8 @@ class LeftOut(StrEnum):
     """Why a dialog is not in an export."""
 
     REJECTED = "rejected"
+    ERASED = "erased"
+    """Somebody asked that their words in it be erased."""
     SOLO = "solo"
     ABANDONED = "abandoned"
     RUNNING = "running"
@@ -84,7 +86,9 @@ def export_visdial(
 def _why_left_out(row: DialogRow) -> LeftOut | None:
     match row.outcome:
         case Outcome.COMPLETE:
-            return LeftOut.REJECTED if row.acceptance is Acceptance.REJECTED else None
+            if row.acceptance is Acceptance.REJECTED:
+                return LeftOut.REJECTED
+            return LeftOut.ERASED if row.erased else None
         case Outcome.SOLO:
             return LeftOut.SOLO
         case Outcome.ABANDONED:

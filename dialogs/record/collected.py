@@ -10,16 +10,25 @@ import orjson
 from sqlalchemy import Connection, select
 
 from dialogs.events import Said, from_json
-from dialogs.record.tables import dialogs, events, items
+from dialogs.record.tables import dialogs, erasures, events, items, seats
 from dialogs.rules import Acceptance, Outcome
 
 _CHUNK: Final = 500
 """How many dialogs' messages are read at once."""
 
 
+_ERASED: Final = (
+    select(seats.c.role)
+    .join(erasures, erasures.c.worker_id == seats.c.worker_id)
+    .where(seats.c.dialog_id == dialogs.c.id)
+    .exists()
+)
+
+
 @dataclass(frozen=True, slots=True)
 class DialogRow:
-    """A dialog and what it is about. `outcome` is None while it runs."""
+    """A dialog and what it is about. `outcome` is None while it runs; one is `erased` when
+    somebody's words in it were."""
 
     id: str
     image_id: str
@@ -27,6 +36,7 @@ class DialogRow:
     place: int
     outcome: Outcome | None
     acceptance: Acceptance | None
+    erased: bool
 
 
 def dialogs_of(connection: Connection, study_id: str) -> list[DialogRow]:
@@ -39,6 +49,7 @@ def dialogs_of(connection: Connection, study_id: str) -> list[DialogRow]:
             dialogs.c.place,
             dialogs.c.outcome,
             dialogs.c.acceptance,
+            _ERASED.label("erased"),
         )
         .join(items, items.c.id == dialogs.c.item_id)
         .where(dialogs.c.study_id == study_id)
@@ -52,6 +63,7 @@ def dialogs_of(connection: Connection, study_id: str) -> list[DialogRow]:
             row.place,
             Outcome(row.outcome) if row.outcome else None,
             Acceptance(row.acceptance) if row.acceptance else None,
+            bool(row.erased),
         )
         for row in connection.execute(query)
     ]

@@ -97,6 +97,11 @@ _STUDY_IS_OPEN: Final = RowLock(
     .where(studies.c.id == bindparam("study"), studies.c.status == StudyStatus.OPEN.value)
     .with_for_update(read=True)
 )
+_WORKER_IS_KNOWN: Final = RowLock(
+    select(workers.c.id)
+    .where(workers.c.id == bindparam("worker"), workers.c.external_id == bindparam("external"))
+    .with_for_update(read=True)
+)
 _DIALOG_TO_SOLO: Final = RowUpdate(
     lambda p: (
         dialogs.update()
@@ -379,8 +384,13 @@ def report(report_id: str, arrival_id: str, kind: ReportKind, text: str, now: fl
     return Decision(arrival_id, ((reports, row),))
 
 
-def new_arrival(worker: Row | None, arrival: Row) -> Decision:
-    """A worker opens an assignment; `worker` is given when the person is new."""
+def new_arrival(worker: Row | None, arrival: Row, known_as: str | None = None) -> Decision:
+    """A worker opens an assignment; `worker` is given when the person is new. Conflicts if one who
+    is not is no longer `known_as` this id of the recruiter's: they have been erased."""
     inserts: list[tuple[Any, Row]] = [(workers, worker)] if worker else []
     inserts.append((arrivals, arrival))
-    return Decision(arrival["id"], tuple(inserts))
+    changes: list[Change] = []
+    if worker is None and known_as is not None:
+        params = {"worker": arrival["worker_id"], "external": known_as}
+        changes.append(Change(_WORKER_IS_KNOWN, params))
+    return Decision(arrival["id"], tuple(inserts), tuple(changes))

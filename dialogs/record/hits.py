@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, case, select
 
 from dialogs.record.bulk import RowUpdate
 from dialogs.record.queries import chunks
@@ -20,6 +20,7 @@ from dialogs.record.tables import (
 )
 from dialogs.record.writer import Change, Decision
 from dialogs.rules import (
+    ERASED,
     AssignmentStatus,
     HitState,
 )
@@ -267,6 +268,8 @@ _LONGER: Final = RowUpdate(
     hit=hits.c.id,
     until=hits.c.expires_at,
 )
+# The recruiter goes on telling who did the work; whoever was erased is not learnt again.
+_IS_ERASED: Final = assignments.c.worker.startswith(ERASED)
 _TOLD: Final = RowUpdate(
     lambda p: (
         assignments.update()
@@ -274,9 +277,9 @@ _TOLD: Final = RowUpdate(
         .values(
             hit_id=p["where"],
             status=p["now_is"],
-            code=p["handed"],
+            code=case((_IS_ERASED, None), else_=p["handed"]),
             submitted_at=p["when"],
-            worker=p["who"],
+            worker=case((_IS_ERASED, assignments.c.worker), else_=p["who"]),
         )
     ),
     study=assignments.c.study_id,

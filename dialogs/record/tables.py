@@ -305,3 +305,14 @@ reports: Final = Table(
     Column("at", Double, nullable=False),
     Index("ix_reports_arrival_id", "arrival_id"),
 )
+
+# One row for each time that somebody's texts and ids were erased at their request: how many
+# arrivals they had, and how many texts were overwritten.
+erasures: Final = Table(
+    "erasures",
+    metadata,
+    Column("worker_id", Text, ForeignKey("workers.id"), primary_key=True),
+    Column("at", Double, primary_key=True),
+    Column("arrivals", Integer, nullable=False),
+    Column("texts", Integer, nullable=False),
+)

@@ -14,6 +14,7 @@ import click
 
 from dialogs.record import payments as rows
 from dialogs.record import queries
+from dialogs.record.erasing import erased_among
 from dialogs.record.errors import Conflict
 from dialogs.record.payments import PaymentRow
 from dialogs.rules import LedgerState
@@ -229,6 +230,8 @@ def bonus(
                 raise BadInput([f"{arrival}: is no arrival of this study"])
             bonus_id = _bonus_id(name)
             known = f"bonus-{bonus_id}"
+            if await at.record.read(erased_among, [row.worker_id]):
+                raise BadInput([f"{arrival}: was erased on request; nobody knows who to pay"])
             fee = at.recruiter.commission(cents, bonus=True)
             values = {
                 "arrival": arrival,

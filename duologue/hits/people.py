@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from dialogs.record import queries
+from dialogs.record.erasing import erased_among
 from dialogs.record.hits import assignments_by_id
 from duologue.console import AS_JSON, run, show
 from duologue.hits.desk import Desk, desk, needs
@@ -30,6 +31,9 @@ async def _workers_of(at: Desk, arrivals: Sequence[str]) -> dict[str, str]:
     missing = [a for a in arrivals if a not in rows or rows[a].study_id != at.study_id]
     if missing:
         raise BadInput([f"{name}: is no arrival of this study" for name in missing])
+    erased = await at.record.read(erased_among, [row.worker_id for row in rows.values()])
+    if gone := [name for name, row in rows.items() if row.worker_id in erased]:
+        raise BadInput([f"{name}: was erased on request; nobody knows who it was" for name in gone])
     claimed = await at.record.read(queries.external_ids, [row.worker_id for row in rows.values()])
     told = await at.record.read(
         assignments_by_id, at.study_id, [row.assignment_id for row in rows.values()]

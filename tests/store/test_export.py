@@ -190,6 +190,29 @@ def test_only_complete_dialogs_come_out(engine: Engine, tmp_path: Path) -> None:
     assert set(manifest["files"]) == {"visdial_1.0_train.json"}
 
 
+def test_a_dialog_with_erased_words_is_no_data_any_more(engine: Engine, tmp_path: Path) -> None:
+    with engine.begin() as connection:
+        item = add_item(connection, 1)
+        kept, gone, rejected = (hold(connection, item, place) for place in (1, 2, 3))
+        reject(connection, rejected)
+        for name in (gone, rejected):
+            worker = f"WORKERID-{Role.ANSWERER}-{name}"
+            connection.execute(
+                t.seats.insert(),
+                {"dialog_id": name, "role": "answerer", "arrival_id": f"ARRIVALID-answerer-{name}",
+                 "worker_id": worker, "item_id": item, "status": "done"},
+            )  # fmt: skip
+            connection.execute(
+                t.erasures.insert(), {"worker_id": worker, "at": 1.0, "arrivals": 1, "texts": 3}
+            )
+        done = export_visdial(connection, "study", tmp_path / "out")
+    assert done.left_out == {LeftOut.ERASED: 1, LeftOut.REJECTED: 1}
+    read = read_visdial(json.loads(done.file.read_bytes()))
+    assert [d.rounds for d in read] == [expected(kept)]
+    manifest = json.loads((tmp_path / "out" / MANIFEST).read_bytes())
+    assert manifest["left_out"] == {"erased": 1, "rejected": 1}
+
+
 def test_invariant_9_nothing_of_the_people_is_exported(engine: Engine, tmp_path: Path) -> None:
     with engine.begin() as connection:
         name = hold(connection, add_item(connection, 1), name="plain")

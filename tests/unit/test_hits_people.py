@@ -161,6 +161,17 @@ def stranger(market: Desk, name: str) -> str:
     return str(held.id)
 
 
+def test_who_was_erased_is_neither_written_to_nor_kept_away(market: Desk) -> None:
+    assert market("launch", "--yes")[0] == 0
+    worker, arrival = visitor(market)
+    assert market.duologue("erase", arrival, "--yes")[0] == 0
+    for line in ("message --subject a --text b", "block", "unblock"):
+        code, _, err = market(*line.split(), arrival)
+        told = f"duologue: {arrival}: was erased on request; nobody knows who it was\n"
+        assert (code, err) == (2, told)
+    assert inbox(market, worker) == []
+
+
 @pytest.mark.parametrize("by", ["command", "file"])
 def test_work_of_who_never_came_is_shown_and_can_be_refused(market: Desk, by: str) -> None:
     market.json("launch", "--yes")
