@@ -217,7 +217,7 @@ export const en = {
     lastStep: {
       link: "your completion code comes right after your partner's last answer.",
       mturk:
-        "the button that hands your work in comes right after your partner's last answer, and you are paid by pressing it.",
+        "the button that hands your work in comes right after your partner's last answer, and you must press it to be paid.",
       prolific:
         "the button that takes you back to Prolific comes right after your partner's last answer.",
     },
