@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from chatserver.config import StudyConfig
 from chatserver.wire import ErrorCode, Submit
@@ -59,6 +60,9 @@ class Door(ABC):
     """The front door of one recruiter."""
 
     recruiter: str
+    begins_anew: ClassVar[bool] = False
+    """Whether who is done may begin another dialog by the same link. Where work comes as
+    assignments, that takes another assignment."""
 
     def preview(self, query: Mapping[str, str]) -> bool:
         """Whether whoever opens this link only wants to look: they never get an arrival."""
@@ -84,6 +88,7 @@ class LinkDoor(Door):
     """
 
     recruiter = "link"
+    begins_anew = True
 
     def __init__(self, study: StudyConfig, *, guests: bool = False) -> None:
         self._study = study
@@ -94,12 +99,20 @@ class LinkDoor(Door):
             return Visitor(f"guest:{guest[:40]}")
         if self._study.invitations is not None:
             code = query.get("invite", "")
+            if not code:
+                raise NotAdmitted(
+                    403,
+                    ErrorCode.NO_INVITATION,
+                    "This study needs an invitation link, and yours has no invitation code in it. "
+                    "Please open the link you were sent, exactly as it is.",
+                )
             if code not in self._study.invitations:
                 raise NotAdmitted(
                     403,
-                    ErrorCode.BAD_REQUEST,
-                    "This study needs an invitation link. Please open the link you were sent, "
-                    "exactly as it is.",
+                    ErrorCode.UNKNOWN_INVITATION,
+                    "This study needs an invitation link, and the code in yours is not one of its "
+                    "invitations. Please open the link you were sent, exactly as it is. If you "
+                    "did, ask whoever sent it for a new one.",
                 )
             return Visitor(f"invite:{code}")
         if worker_key is None:

@@ -130,6 +130,8 @@ class ErrorCode(StrEnum):
     STUDY_PAUSED = "study_paused"
     TRY_AGAIN = "try_again"
     CAP_REACHED = "cap_reached"
+    NO_INVITATION = "no_invitation"
+    UNKNOWN_INVITATION = "unknown_invitation"
     WRONG_ANSWERS = "wrong_answers"
 
 
@@ -354,8 +356,12 @@ class Example(Wire):
 
 
 class StudyOut(Wire):
-    """`GET /api/study`: what the preview, consent and instructions show."""
+    """`GET /api/study`: what the preview, consent and instructions show.
 
+    `recruiter` is `link`, `mturk` or `prolific`: where the work is handed in, or given back.
+    """
+
+    recruiter: str
     title: str
     description: str
     protocol: str
@@ -374,6 +380,7 @@ class StudyOut(Wire):
     example: Example
     contact: str
     languages: list[str]
+    repeat_partners: bool
     paused: bool
     preview: bool
     max_characters: int

@@ -43,7 +43,7 @@ _OWN: Final[Mapping[str, Mapping[str, Any]]] = {
 
 _CHECK: Final = (
     {
-        "question": "Who sees the image?",
+        "question": "Who sees the picture?",
         "options": ["Only the answerer", "Only the questioner", "Both"],
         "answer": "Only the answerer",
     },

@@ -10,7 +10,7 @@ from typing import Final
 CONSENT: Final = """\
 This study is run by [NAME OF THE TEAM] at [INSTITUTION]. Its purpose is [PURPOSE].
 
-You will be paired with another person and talk about an image by writing, for about \
+You will be paired with another person and talk about a picture by writing, for about \
 [MINUTES] minutes. What you write is stored together with the times of your messages. It may be \
 published as a research data set, without your name, your worker id or anything else that \
 identifies you. Please do not write anything that identifies you or somebody else.

@@ -188,8 +188,7 @@ class Screens:
         release = await self._record.one(queries.releases_of, row.id)
         assert release is not None, "a released arrival has its release in the same transaction"
         submit = self._door.submit(row, release)
-        # Where assignments are handed in, another dialog is another assignment.
-        another = submit is None and self._may_come_again(release)
+        another = self._door.begins_anew and self._may_come_again(release)
         dialog, why, seq = None, None, 0
         # Who stayed to the end may read the whole conversation, its last message included.
         if row.dialog_id is not None and release.release is not Release.LEFT:

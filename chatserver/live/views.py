@@ -22,9 +22,10 @@ from dialogs.rules import Protocol, Role, SeatEnd, Sight
 from dialogs.state import DialogState
 
 
-def study_out(study: StudyConfig, *, paused: bool, preview: bool) -> StudyOut:
+def study_out(study: StudyConfig, recruiter: str, *, paused: bool, preview: bool) -> StudyOut:
     """The study as the preview, the consent and the instructions show it."""
     return StudyOut(
+        recruiter=recruiter,
         title=study.title,
         description=study.description,
         protocol=study.rules.protocol,
@@ -43,6 +44,7 @@ def study_out(study: StudyConfig, *, paused: bool, preview: bool) -> StudyOut:
         example=Example(caption=study.example_caption, rounds=list(study.example_rounds)),
         contact=study.contact,
         languages=list(study.languages),
+        repeat_partners=study.repeat_partners,
         paused=paused,
         preview=preview,
         max_characters=MAX_CHARACTERS,

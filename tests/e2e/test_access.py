@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -234,7 +235,8 @@ async def test_from_the_link_to_the_code_by_keyboard_alone(
         await other.ready()
         await typist.begins_at_the_top("matched")
         await typist.press("start")
-        await expect(typist.get("match-line")).to_be_focused(timeout=WAIT_MS)
+        await expect(typist.get("match-line")).to_have_text(re.compile("ready"), timeout=WAIT_MS)
+        await expect(typist.get("start")).to_be_focused()
         await other.start()
         asks = await typist.role() == "questioner"
         asker, teller = (typist, other) if asks else (other, typist)

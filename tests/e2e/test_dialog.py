@@ -30,6 +30,9 @@ async def test_a_full_dialog_and_the_questioner_never_gets_the_image(
         await rounds(questioner, answerer, 1, 9)
         await questioner.say("question 10?")
         await answerer.reads("question 10?")
+        # Who goes now would miss the code.
+        await expect(questioner.get("now-line")).to_contain_text("your completion code comes")
+        await expect(questioner.get("last-answer")).to_be_visible()
         await answerer.get("box").fill("answer 10.")
         await answerer.press("send")
         await questioner.shows("released")
@@ -90,6 +93,46 @@ async def test_a_lost_connection_that_comes_back_in_time(
         await questioner.reads("answer 1.")
         await expect(answerer.get("partner-away")).to_have_count(0, timeout=WAIT_MS)
         await rounds(questioner, answerer, 2, 3)
+
+
+async def test_a_second_press_where_start_was_is_harmless(
+    browser: Browser, tmp_path: Path, redis_url: str
+) -> None:
+    site = write_study(tmp_path / "study", photos(tmp_path / "photos"))
+    async with on_stage(browser, site, redis_url) as stage:
+        one, other = await stage.person(), await stage.person()
+        await one.ready()
+        await other.ready()
+        await one.shows("matched")
+        box = await one.get("start").bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        await one.page.mouse.click(x, y)
+        await expect(one.get("match-line")).to_contain_text("ready", timeout=WAIT_MS)
+        await one.page.mouse.click(x, y)
+        await other.start()
+        await one.shows("talking")
+        await other.shows("talking")
+
+
+async def test_not_now_is_explained_to_both(
+    browser: Browser, tmp_path: Path, redis_url: str
+) -> None:
+    site = write_study(tmp_path / "study", photos(tmp_path / "photos"))
+    async with on_stage(browser, site, redis_url) as stage:
+        one, other = await stage.person(), await stage.person()
+        await one.ready()
+        await other.ready()
+        await one.start()
+        await other.press("not-now")
+        await other.shows("arrived")
+        await expect(other.get("declined")).to_be_visible()
+        await one.shows("waiting")
+        await expect(one.get("partner-did-not-start")).to_be_visible()
+        # Whoever has changed their mind meets the same person, and it is as if nothing had been.
+        await other.press("ready")
+        await one.start()
+        await other.start()
+        await one.shows("talking")
 
 
 @pytest.mark.parametrize("stays", ["questioner", "answerer"])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Page, Route, expect
+from playwright.async_api import Browser, BrowserContext, Page, Route, expect
 from sqlalchemy import select
 
 from chatserver.server import Server
@@ -63,6 +63,11 @@ async def find_a_hit(page: Page, invitation: str, name: str) -> None:
     await page.get_by_label("Name to show").fill(name)
     await page.get_by_label("Country you live in").select_option("DE")
     await page.get_by_test_id("join").click()
+    await preview(page)
+
+
+async def preview(page: Page) -> None:
+    """From any page of the marketplace to the preview of a HIT of the study."""
 
     async def listed() -> bool:
         await page.goto(page.url.partition("/worker/")[0] + "/worker/")
@@ -111,8 +116,14 @@ async def enter(person: Person) -> None:
 async def talk(first: Person, second: Person) -> None:
     await first.start()
     await second.start()
-    pair = (first, second) if await first.role() == "questioner" else (second, first)
-    await rounds(*pair, 1, 2)
+    asker, teller = (first, second) if await first.role() == "questioner" else (second, first)
+    await rounds(asker, teller, 1, 1)
+    await asker.say("question 2?")
+    # Who closes the page now would never hand in.
+    await expect(asker.get("now-line")).to_contain_text("the button that hands your work in")
+    await teller.reads("question 2?")
+    await teller.get("box").fill("answer 2.")
+    await teller.press("send")
 
 
 async def is_paid(page: Page) -> None:
@@ -176,6 +187,51 @@ async def test_two_people_from_the_list_to_paid(
         await all_paid(market)
         for context in contexts:
             await context.close()
+
+
+async def test_who_leaves_unpaid_returns_the_work_on_the_marketplace(
+    browser: Browser, tmp_path: Path, redis_url: str
+) -> None:
+    """What is owed nothing is not handed in, and only the marketplace can take it back."""
+    async with open_study(tmp_path / "study", redis_url) as market:
+        contexts = [await browser.new_context() for _ in range(2)]
+        one, other = market.at.invitations
+
+        async def come(context: BrowserContext, link: str, name: str) -> tuple[Page, Person]:
+            page = await context.new_page()
+            await find_a_hit(page, link, name)
+            person = await look_then_accept(market, page)
+            await enter(person)
+            return page, person
+
+        page, ada = await come(contexts[0], one, "Ada")
+        await ada.shows("waiting")
+        await leave(ada)
+        await page.get_by_test_id("return").click()
+        await page.get_by_test_id("return-confirm").click()
+        await page.wait_for_url("**/worker/work?said=returned", timeout=WAIT_MS)
+
+        await preview(page)
+        ada = await look_then_accept(market, page)
+        await enter(ada)
+        _, ben = await come(contexts[1], other, "Ben")
+        await ada.start()
+        await ben.start()
+        await ben.shows("talking")
+        await leave(ada)
+        await expect(ben.get("solo-note")).to_be_visible(timeout=WAIT_MS)
+        for context in contexts:
+            await context.close()
+
+
+async def leave(person: Person) -> None:
+    """Leave, and be told to return the work and nothing else."""
+    await person.press("leave")
+    await person.press("leave-confirm")
+    await person.shows("released")
+    await expect(person.get("give-back")).to_contain_text("press Return")
+    for testid in ("code", "finish", "another"):
+        await expect(person.get(testid)).to_have_count(0)
 
 
 async def test_the_same_with_third_party_cookies_blocked(tmp_path: Path, redis_url: str) -> None:

@@ -284,9 +284,14 @@ async def test_the_same_person_gets_the_same_arrival_from_many_tabs_at_once(
 async def test_invitations_are_required_and_cannot_be_forged_or_used_twice(live: Live) -> None:
     await live.begin(study={"invitations": frozenset({"invite-one", "invite-two"})})
     ada, ben, eve = (live.person() for _ in range(3))
-    for query in ({}, {"invite": ""}, {"invite": "invite-three"}, {"Invite": "invite-one"}):
+    for query, code in (
+        ({}, "no_invitation"),
+        ({"invite": ""}, "no_invitation"),
+        ({"Invite": "invite-one"}, "no_invitation"),
+        ({"invite": "invite-three"}, "unknown_invitation"),
+    ):
         answer = await eve.arrive(query=query)
-        assert answer["status"] == 403
+        assert (answer["status"], answer["code"]) == (403, code)
         assert "invitation" in answer["error"]
     assert not await live.rows_of("workers")
     assert (await ada.arrive(query={"invite": "invite-one"}))["status"] == 200

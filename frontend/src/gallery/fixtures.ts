@@ -1,6 +1,6 @@
 /** Every screen the worker's page can show, as states that a server could send. */
 
-import type { Dialog, Lobby, MessageOut, Released, Role, State, StudyOut } from "../generated/wire";
+import type { Dialog, Lobby, MessageOut, Released, Role, State, StudyOut, Submit } from "../generated/wire";
 import { EMPTY_DRAFT, initialModel, type Model, type Pending } from "../worker/machine/model";
 import blurred from "./scene-blurred.svg";
 import scene from "./scene.svg";
@@ -9,6 +9,7 @@ import scene from "./scene.svg";
 export const NOW = 1_000;
 
 export const study: StudyOut = {
+  recruiter: "link",
   title: "Talk about a picture",
   description:
     "Two people talk about a picture that only one of them can see. What you say helps to teach computers to describe pictures to people who cannot see them.",
@@ -49,10 +50,23 @@ export const study: StudyOut = {
   },
   contact: "picture-study@example.org",
   languages: ["en", "ar"],
+  repeat_partners: false,
   paused: false,
   preview: false,
   max_characters: 500,
 };
+
+/** The study in which a screen is shown: most are of a plain link, some say where else they are. */
+export function studyOf(screen: string): StudyOut {
+  const recruiter = screen.endsWith("-mturk") ? "mturk" : screen.endsWith("-prolific") ? "prolific" : "link";
+  return {
+    ...study,
+    recruiter,
+    preview: screen === "preview-not-accepted",
+    paused: screen === "preview-paused",
+    protocol: screen === "instructions-blurred" ? "visdial-blurred" : study.protocol,
+  };
+}
 
 const TALK: readonly [string, string][] = [
   ["Is it day or night?", "It is day, and the sun is shining."],
@@ -146,6 +160,9 @@ const lobby: Lobby = {
   now: NOW,
 };
 
+const FORM: Submit = { url: "https://example.org/submit", fields: { assignmentId: "A1" }, method: "post" };
+const BACK: Submit = { url: "https://example.org/complete", fields: { cc: "C1" }, method: "get" };
+
 const released: Released = {
   release: "completed",
   outcome: "complete",
@@ -186,7 +203,9 @@ export const live: Record<string, (lang: string) => Model> = {
   connecting: () => model({}, { state: null, link: "connecting" }),
   arrived: () => model({}),
   "arrived-missed": () => model({ missed_start: true }),
+  "arrived-declined": () => model({}, { unmatched: "declined" }),
   waiting: () => model({ stage: "waiting", lobby }),
+  "waiting-again": () => model({ stage: "waiting", lobby }, { unmatched: "partner" }),
   "waiting-offline": () => model({ stage: "waiting", lobby }, { link: "offline" }),
   "waiting-choice": () =>
     model({ stage: "waiting", lobby: { ...lobby, waited_s: 612, may_stop: true, stop_pays: 110, position: 1, estimate_s: null } }),
@@ -206,6 +225,14 @@ export const live: Record<string, (lang: string) => Model> = {
       }),
     ),
   "ask-all-sent": (lang) => talking(dialog("questioner", 19, lang)),
+  "ask-all-sent-mturk": (lang) => talking(dialog("questioner", 19, lang)),
+  "ask-all-sent-prolific": (lang) => talking(dialog("questioner", 19, lang)),
+  "ask-all-sent-away": (lang) =>
+    talking(
+      dialog("questioner", 19, lang, {
+        partner: { present: false, left: false, grace_ends_at: NOW + 47 },
+      }),
+    ),
   answer: (lang) => talking(dialog("answerer", 5, lang), { draft: draft("It stands on a sandy path") }),
   "answer-first": (lang) => talking(dialog("answerer", 0, lang)),
   "answer-long": (lang) => talking(dialog("answerer", 9, lang), { draft: draft("very ".repeat(104)) }),
@@ -253,15 +280,23 @@ export const live: Record<string, (lang: string) => Model> = {
   completed: (lang) =>
     ended({}, { ...dialog("questioner", 20, lang), phase: "ended", turn: null, your_turn: false }),
   "completed-another": () => ended({ another: true, feedback_sent: true }),
-  "completed-submit": () =>
-    ended({ submit: { url: "https://example.org/submit", fields: { assignmentId: "A1" }, method: "post" } }),
+  "completed-mturk": () => ended({ submit: FORM }),
+  "completed-prolific": () => ended({ submit: BACK }),
   "finished-alone": () => ended({ release: "finished_alone", outcome: "solo" }),
   left: () => ended({ release: "left", outcome: "abandoned", cents: 0, why: "leave", another: true }),
+  "left-mturk": () => ended({ release: "left", outcome: "abandoned", cents: 0, why: "leave" }),
+  "left-paid-mturk": () =>
+    ended({ release: "left", outcome: "abandoned", cents: 30, why: "leave", submit: FORM }),
+  "left-prolific": () =>
+    ended({ release: "left", outcome: "abandoned", cents: 0, why: "leave", submit: BACK }),
   "left-away": () => ended({ release: "left", outcome: "solo", cents: 0, why: "grace" }),
   "never-paired": () => ended({ release: "never_paired", outcome: null, cents: 110 }),
   "never-paired-unpaid": () =>
     ended({ release: "never_paired", outcome: null, cents: 0, another: true }),
-  returned: () => ended({ release: "returned", outcome: null, cents: 0, code: "" }),
+  "never-paired-prolific": () =>
+    ended({ release: "never_paired", outcome: null, cents: 110, submit: BACK }),
+  returned: () => ended({ release: "returned", outcome: null, cents: 0, another: true }),
+  "returned-mturk": () => ended({ release: "returned", outcome: null, cents: 0 }),
   "study-full": () => ended({ release: "study_full", outcome: null, cents: 20 }),
   "ended-by-team": () => ended({ release: "ended_by_team", outcome: "abandoned" }),
   replaced: () =>

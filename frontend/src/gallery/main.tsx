@@ -10,7 +10,7 @@ import { Onboarding, type StepName } from "../worker/Onboarding";
 import { Bar } from "../worker/parts/Bar";
 import { LanguageChooser } from "../worker/parts/LanguageChooser";
 import { Crashed, Loading, Refusal, Unreachable } from "../worker/screens/Halted";
-import { live, NOW, study } from "./fixtures";
+import { live, NOW, study, studyOf } from "./fixtures";
 
 const search = new URLSearchParams(window.location.search);
 const screen = search.get("screen") ?? "";
@@ -49,6 +49,9 @@ const HALTS = {
   loading: <Loading />,
   unreachable: <Unreachable onRetry={nothing} />,
   refusal: <Refusal refused={{ code: "cap_reached", error: "You have taken part often enough." }} />,
+  "no-invitation": (
+    <Refusal refused={{ code: "no_invitation", error: locale.t.refusals.no_invitation }} />
+  ),
   crashed: <Crashed />,
 };
 
@@ -89,18 +92,11 @@ function Index() {
   );
 }
 
-const shown = {
-  ...study,
-  preview: screen === "preview-not-accepted",
-  paused: screen === "preview-paused",
-  protocol: screen === "instructions-blurred" ? "visdial-blurred" : study.protocol,
-};
-
 const root = document.getElementById("app");
 if (root !== null) {
   render(
     <LocaleContext.Provider value={locale}>
-      <StudyContext.Provider value={shown}>
+      <StudyContext.Provider value={studyOf(screen)}>
         <TimeContext.Provider value={() => NOW}>
           <Screen />
         </TimeContext.Provider>

@@ -11,6 +11,8 @@ export type ErrorCode =
   | "study_paused"
   | "try_again"
   | "cap_reached"
+  | "no_invitation"
+  | "unknown_invitation"
   | "wrong_answers";
 /**
  * Why a command was refused; the page has a text for each.
@@ -339,8 +341,11 @@ export interface WrongAnswersOut {
 }
 /**
  * `GET /api/study`: what the preview, consent and instructions show.
+ *
+ * `recruiter` is `link`, `mturk` or `prolific`: where the work is handed in, or given back.
  */
 export interface StudyOut {
+  recruiter: string;
   title: string;
   description: string;
   protocol: string;
@@ -359,6 +364,7 @@ export interface StudyOut {
   example: Example;
   contact: string;
   languages: string[];
+  repeat_partners: boolean;
   paused: boolean;
   preview: boolean;
   max_characters: number;

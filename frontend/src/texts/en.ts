@@ -12,6 +12,7 @@ export const en = {
     tryAgain: "Try again",
     language: "Language",
     sending: "Sending…",
+    contact: "Questions about this study?",
     step: (n: number, of: number) => `Step ${n} of ${of}`,
     minutes: (n: number) => `${n} ${plural(n, "minute", "minutes")}`,
     aboutMinutes: (n: number) => `about ${n} ${plural(n, "minute", "minutes")}`,
@@ -44,12 +45,11 @@ export const en = {
     payWait: (limit: string, rate: string) =>
       `If nobody can be found, you may hand the work in after ${limit} and are paid ${rate} for every minute you waited.`,
     payNoWait: (limit: string) =>
-      `If nobody can be found, you may hand the work in after ${limit}. Waiting alone is not paid.`,
+      `If nobody can be found, you may stop after ${limit}. Waiting alone is not paid.`,
     payLeave: "If you leave in the middle, you give up the pay for the dialog.",
     begin: "Begin",
     acceptFirst: "This is a preview. Accept the work first, then you can begin.",
     paused: "The team has paused this study. Nobody new can begin at the moment.",
-    contact: "Questions about this study?",
   },
 
   consent: {
@@ -79,6 +79,9 @@ export const en = {
     ],
     times: (turn: string, grace: string) =>
       `Each message should come within ${turn}. If you are away for more than ${grace}, your place is lost.`,
+    leavingTitle: "If somebody leaves",
+    partnerLeaves: (pay: string) =>
+      `If your partner leaves, stay: you finish alone, as the page tells you, and are paid in full, ${pay}.`,
     exampleTitle: "An example",
     exampleCaption: "The one line about the picture",
     exampleBlurred: "The picture, which the questioner sees blurred",
@@ -104,6 +107,8 @@ export const en = {
     ],
     stepSeconds: (seconds: string) => `You have ${seconds} seconds to press Start.`,
     ready: "I am ready",
+    declined:
+      "You pressed Not now, so no conversation began. That costs you nothing. Press the button when you are ready.",
     missed:
       "A partner was found, but Start was not pressed in time. That happens, and costs you nothing. Press the button when you are back.",
   },
@@ -111,6 +116,8 @@ export const en = {
   waiting: {
     title: "Looking for your partner",
     stay: "Keep this page open. You may look at something else: we play a sound when a partner is found.",
+    again: "The last partner could not start. You keep your place in line, and we go on looking.",
+    strangers: "Your partner will be somebody you have not talked with before.",
     waited: "You have waited",
     estimate: "Likely wait",
     unknown: "not known yet",
@@ -120,14 +127,14 @@ export const en = {
     ifNobody: (limit: string, pays: string) =>
       `If nobody comes within ${limit}, you can hand the work in and are paid ${pays} for waiting.`,
     ifNobodyUnpaid: (limit: string) =>
-      `If nobody comes within ${limit}, you can hand the work in.`,
+      `If nobody comes within ${limit}, you can stop. Waiting alone is not paid.`,
     choiceTitle: "It is taking long today. You choose:",
-    choicePaused: "Wait until it goes on, or hand in now:",
+    choicePaused: "Wait until it goes on, or stop now:",
     waitOn: "Wait on",
     waitOnNote: "Every minute you wait counts.",
     stopNow: (pays: string) => `Hand in now for ${pays}`,
-    stopNowUnpaid: "Hand in now",
-    waitingOn: "Good. You keep your place, and can still hand in at any time.",
+    stopNowUnpaid: "Stop waiting",
+    waitingOn: "Good. You keep your place, and can still stop at any time.",
     nothingTitle: "Nothing left to talk about",
     nothing:
       "Every picture that is new to you has been taken. You have done nothing wrong, and your waiting is paid.",
@@ -138,8 +145,9 @@ export const en = {
 
   matched: {
     title: "Your partner is here",
-    intro: "Press Start to begin the conversation.",
+    intro: "The conversation begins as soon as both of you have pressed Start.",
     start: "Start",
+    waiting: "Waiting for your partner…",
     notNow: "Not now",
     notNowNote: "You go back without any disadvantage.",
     started: "You are ready. Waiting for your partner to press Start…",
@@ -204,7 +212,15 @@ export const en = {
       `Write ${first ? "a" : "another"} thing you see in the picture: ${left} of ${of} left.`,
     sending: "Your message is on its way…",
     unsent: "Your message has not gone out yet.",
-    allSent: "You have sent everything and will be paid in full. You may stay for the last answer, or close the page.",
+    allSent: "You have sent everything and will be paid in full. Please do not close the page yet:",
+    /** Follows `allSent`. */
+    lastStep: {
+      link: "your completion code comes right after your partner's last answer.",
+      mturk:
+        "the button that hands your work in comes right after your partner's last answer, and you must press it to be paid.",
+      prolific:
+        "the button that takes you back to Prolific comes right after your partner's last answer.",
+    },
     ending: "The conversation is over. One moment…",
   },
 
@@ -214,12 +230,18 @@ export const en = {
     over: "Time is up. Please send your message now, or your place may be lost.",
     partner: (time: string) =>
       `Your partner has ${time} left. If nothing comes, you finish alone and are paid in full.`,
+    lastAnswer: (time: string) =>
+      `Your partner has ${time} left for the last answer, or longer while writing. If none comes, you go on to the last step without it.`,
+    lastAnswerLate:
+      "Your partner gets a little more time for the last answer. If none comes, you go on to the last step without it.",
   },
 
   away: {
     note: "Your partner has lost the connection.",
     until: (time: string) =>
       `We wait ${time} for them. If they do not come back, you finish alone and are paid in full.`,
+    untilDone: (time: string) =>
+      `We wait ${time} for them. If they do not come back, you go on to the last step without the last answer.`,
     over: "One moment: we are looking whether they come back.",
   },
 
@@ -243,8 +265,9 @@ export const en = {
   leave: {
     button: "Leave",
     title: "Leave now?",
+    allSentTitle: "One last step",
     lobby: (pay: string) =>
-      `Nothing has begun yet. If you leave, you hand this work back and give up the chance to earn ${pay}. Nobody will hold it against you.`,
+      `Nothing has begun yet. If you leave, you give up the chance to earn ${pay}. Nobody will hold it against you.`,
     lobbyWaiting:
       "If you would rather be paid for waiting, stay until you are offered to hand in.",
     seat: (pay: string) =>
@@ -294,7 +317,7 @@ export const en = {
       unpaid: "We could not find you a partner. That is not your fault.",
     },
     returned: {
-      title: "You have handed the work back",
+      title: "You have left",
       text: "No dialog had begun. Nothing counts against you.",
     },
     screened_out: {
@@ -321,9 +344,24 @@ export const en = {
     feedback: "How was it? (optional)",
     feedbackHint: "Anything you liked, or that we should do better.",
     sendFeedback: "Send feedback",
-    lastStep: "Last step: hand in your work",
+    lastStep: {
+      handIn: "Last step: hand in your work",
+      giveBack: "Last step: return the work",
+      toProlific: "Last step: go back to Prolific",
+    },
     handIn: (pay: string) =>
       `You are paid ${pay} once it is handed in. Do not return it: work that is returned is not paid.`,
+    giveBack:
+      "Nothing is paid for this, so there is nothing to hand in. Please press Return on the marketplace's page, outside this frame. Until you do, the work stays yours there and its time runs on.",
+    prolific: {
+      paid: (pay: string) =>
+        `You are paid ${pay}. Prolific learns that you are done when you press this button. Do not return your submission there.`,
+      bonus: (pay: string) =>
+        `You are paid ${pay}. Press this button to go back. If Prolific then asks you to return your submission, please do: you are paid all the same.`,
+      unpaid:
+        "Nothing is paid for this. Press this button to go back. Prolific then asks you to return your submission: please do.",
+      button: "Back to Prolific",
+    },
     submit: "Submit the work",
     submitNote: "If nothing happens, simply press it again.",
     finish: "Send and finish",
@@ -357,6 +395,10 @@ export const en = {
     not_now: "That is not possible right now.",
     study_paused: "The team has paused the study.",
     try_again: "That did not work. Please try again.",
+    no_invitation:
+      "This study needs an invitation link, and yours has no invitation code in it. Please open the link you were sent, exactly as it is.",
+    unknown_invitation:
+      "This study needs an invitation link, and the code in yours is not one of its invitations. Please open the link you were sent, exactly as it is. If you did, ask whoever sent it for a new one.",
     cap_reached: "You have done as many dialogs as one person may. Thank you!",
     wrong_answers:
       "Not quite: please look at the marked questions again. The instructions have the answers.",
@@ -364,7 +406,7 @@ export const en = {
     bad_text: "This message cannot be sent. Please write one line of plain text.",
     seat_lost: "Your part in this dialog is over.",
     dialog_ended: "This dialog has ended.",
-    all_sent: "You have sent all your messages and will be paid in full. You may close this page.",
+    all_sent: "You have sent all your messages and will be paid in full. Please stay: the last step comes right after your partner's last answer.",
     not_alone: "A new partner is possible only early, after yours has left.",
   },
 };

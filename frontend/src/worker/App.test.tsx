@@ -120,6 +120,26 @@ describe("the page", () => {
     expect(find("stopped-reason")?.dataset["code"]).toBe("cap_reached");
   });
 
+  it("says which invitation is missing, and whom to ask, but not to load the page again", async () => {
+    arrive = () => [403, { error: "The code is not known.", code: "unknown_invitation" }];
+    render(<App />, root);
+    await appears("stopped-reason");
+    expect(find("page-contact")?.textContent).toBe(study.contact);
+    expect(find("reload")).toBeNull();
+  });
+
+  it("has the answers to the check in the instructions", async () => {
+    offered = { ...study, leaving_pays: 20 };
+    render(<App />, root);
+    await press("begin");
+    await press("agree");
+    await appears("about-leaving");
+    const words = find("about-leaving")?.textContent;
+    expect(words).toContain("you finish alone, as the page tells you, and are paid in full, $1.50");
+    expect(words).toContain("you give up the pay for the dialog");
+    expect(words).toContain("$0.20");
+  });
+
   it("keeps trying while the server cannot be reached", async () => {
     vi.stubGlobal("fetch", () => Promise.reject(new TypeError("network")));
     render(<App />, root);

@@ -17,8 +17,8 @@ import { chooseLanguage, chosenLanguage, DraftShelf, workerKey } from "./storage
 
 type Entry =
   | { at: "loading" }
-  | { at: "unreachable" }
-  | { at: "refused"; refused: Refused }
+  | { at: "unreachable"; study: StudyOut | null }
+  | { at: "refused"; study: StudyOut | null; refused: Refused }
   | { at: "door"; study: StudyOut; first: StepName; another: boolean }
   | { at: "inside"; study: StudyOut; token: string };
 
@@ -130,16 +130,17 @@ function Inside({ study, token, onAnother }: InsideProps) {
 async function enter(chosen: string | null): Promise<Entry> {
   const study = await fetchStudy(query);
   if (!study.ok) {
-    return study.refused === null ? { at: "unreachable" } : { at: "refused", refused: study.refused };
+    const { refused } = study;
+    return refused === null ? { at: "unreachable", study: null } : { at: "refused", study: null, refused };
   }
   const door: Entry = { at: "door", study: study.value, first: "preview", another: false };
   if (study.value.preview) return door;
   const language = pickLanguage(study.value.languages, chosen, navigator.languages);
   const arrival = await request({ language, another: false, consented: false, check_answers: [] });
   if (arrival.ok) return { at: "inside", study: study.value, token: arrival.value.token };
-  if (arrival.refused === null) return { at: "unreachable" };
+  if (arrival.refused === null) return { at: "unreachable", study: study.value };
   const unknown = arrival.status === 404 || arrival.refused.code === "study_paused";
-  return unknown ? door : { at: "refused", refused: arrival.refused };
+  return unknown ? door : { at: "refused", study: study.value, refused: arrival.refused };
 }
 
 interface Wish {

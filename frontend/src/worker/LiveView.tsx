@@ -41,13 +41,14 @@ export function LiveView({ model, onAnother }: Props) {
 
 function Stage({ state, model, onAnother }: Props & { state: State }) {
   const { stage, lobby, match, dialog, released } = state;
-  if (stage === "waiting" && lobby) return <Waiting lobby={lobby} />;
+  if (stage === "waiting" && lobby) return <Waiting lobby={lobby} again={model.unmatched === "partner"} />;
   if (stage === "matched" && match) return <Matched match={match} />;
   if (stage === "talking" && dialog) return <Talking model={model} dialog={dialog} />;
   if (stage === "released" && released) {
     return <End released={released} dialog={dialog ?? null} onAnother={onAnother} />;
   }
-  return <Arrived missedStart={state.missed_start ?? false} />;
+  const declined = model.unmatched === "declined";
+  return <Arrived missedStart={state.missed_start ?? false} declined={declined} />;
 }
 
 /** Whoever looks elsewhere sees in the title that they are wanted. */

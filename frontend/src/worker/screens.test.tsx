@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { live, NOW, study } from "../gallery/fixtures";
+import { live, NOW, studyOf } from "../gallery/fixtures";
 import { localeFor } from "../texts";
 import { ActionsContext, LocaleContext, StudyContext, TimeContext } from "./context";
 import type { Actions } from "./live";
@@ -40,8 +40,11 @@ afterEach(() => {
   root.remove();
 });
 
-function show(model: Model | undefined, lang = "en"): void {
+/** A model shows itself in a plain link's study, a screen by its name in its own. */
+function show(what: Model | string | undefined, lang = "en"): void {
+  const model = typeof what === "string" ? screen(what, lang) : what;
   if (model === undefined) throw new Error("no such screen");
+  const study = studyOf(typeof what === "string" ? what : "");
   act(() =>
     render(
       <LocaleContext.Provider value={localeFor(lang)}>
@@ -66,7 +69,7 @@ const press = async (testid: string) => act(async () => find(testid)?.click());
 describe("every screen", () => {
   it.each(Object.keys(live))("%s says what it is, in both languages", (name) => {
     for (const lang of ["en", "ar"]) {
-      show(screen(name, lang), lang);
+      show(name, lang);
       expect(root.querySelectorAll("h1")).toHaveLength(1);
       expect(root.querySelectorAll("main")).toHaveLength(1);
       expect(root.innerHTML).not.toMatch(/undefined|\[object|NaN/);
@@ -128,7 +131,6 @@ describe("leaving", () => {
     ["waiting", "Nothing has begun yet"],
     ["ask", "give up the $1.50"],
     ["solo-ask", "Only 5 messages to go"],
-    ["ask-all-sent", "paid in full"],
   ])("asks once on %s and says what it means for the pay", async (name, meaning) => {
     show(screen(name));
     await press("leave");
@@ -136,6 +138,15 @@ describe("leaving", () => {
     expect(text("leave-meaning")).toContain(meaning);
     await press("leave-confirm");
     expect(actions.leave).toHaveBeenCalledOnce();
+    expect(find("leave-dialog")).toBeNull();
+  });
+
+  it.each(["ask-all-sent", "ask-all-sent-mturk"])("is not offered on %s, only explained", async (name) => {
+    show(name);
+    await press("leave");
+    expect(text("leave-meaning")).toContain("do not close the page");
+    expect(find("leave-confirm")).toBeNull();
+    await press("leave-cancel");
     expect(find("leave-dialog")).toBeNull();
   });
 
@@ -170,9 +181,45 @@ describe("the lobby", () => {
   });
 });
 
+describe("a match", () => {
+  it("keeps its buttons where they are when start is pressed, so that a second press is harmless", async () => {
+    show("matched");
+    const places = () => [...root.querySelectorAll(".stack > *")].map((place) => (place as HTMLElement).dataset["testid"]);
+    const before = places();
+    find("start")?.focus();
+    await press("start");
+    await vi.waitFor(() => expect(find("start")?.getAttribute("aria-disabled")).toBe("true"));
+    expect(places()).toEqual(before);
+    expect(text("start")).toContain("Waiting for your partner");
+    expect(text("match-line")).toContain("You are ready");
+    expect(document.activeElement).toBe(find("start"));
+    await press("start");
+    expect(actions.start).toHaveBeenCalledOnce();
+  });
+
+  it("shows what went wrong below the buttons, which it must not move", async () => {
+    actions.start.mockResolvedValueOnce({ ok: false, refused: null } as never);
+    show("matched");
+    await press("start");
+    await vi.waitFor(() => expect(find("problem")).not.toBeNull());
+    const order = find("not-now")!.compareDocumentPosition(find("problem")!);
+    expect(order & Node.DOCUMENT_POSITION_FOLLOWING).toBeTruthy();
+  });
+
+  it("that came to nothing is explained to both", () => {
+    show("waiting-again");
+    expect(text("partner-did-not-start")).toContain("keep your place");
+    show("arrived-declined");
+    expect(text("declined")).toContain("You pressed Not now");
+    show("waiting");
+    expect(find("partner-did-not-start")).toBeNull();
+    show("arrived-missed");
+    expect(find("declined")).toBeNull();
+  });
+});
+
 describe("the focus", () => {
   it.each([
-    ["matched", "start", "match-line"],
     ["completed", "finish", "finished"],
   ])("on %s goes to what follows when the button goes away", async (name, button, heir) => {
     show(screen(name));
@@ -189,6 +236,11 @@ describe("a page that cannot go on", () => {
     return model && { ...model, stopped: { code, error: "So it is." } };
   };
 
+  it("says whom to write to", () => {
+    show(stopped("bad_token"));
+    expect(text("page-contact")).toBe("picture-study@example.org");
+  });
+
   it("offers to load it again only where that can help", () => {
     show(stopped("bad_token"));
     expect(find("reload")).not.toBeNull();
@@ -200,7 +252,7 @@ describe("a page that cannot go on", () => {
 
 describe("the end", () => {
   it("hands in by the recruiter's form, as often as wanted", async () => {
-    show(screen("completed-submit"));
+    show("completed-mturk");
     const form = find("submit-form") as HTMLFormElement;
     const handIn = vi.spyOn(form, "submit").mockImplementation(() => undefined);
     expect(form.querySelector("input")?.value).toBe("A1");
@@ -212,9 +264,9 @@ describe("the end", () => {
   });
 
   it.each(["en", "ar"])("puts handing in first, with no code beside it, in %s", (lang) => {
-    show(screen("completed-submit", lang), lang);
+    show("completed-mturk", lang);
     const button = find("finish")!;
-    expect(root.querySelector("h1")?.textContent).toBe(localeFor(lang).t.end.lastStep);
+    expect(root.querySelector("h1")?.textContent).toBe(localeFor(lang).t.end.lastStep.handIn);
     expect(text("hand-in")).toContain("1.50");
     for (const later of ["release", "feedback"]) {
       const order = button.compareDocumentPosition(find(later)!);
@@ -225,14 +277,14 @@ describe("the end", () => {
   });
 
   it("warns of returning work that is done", () => {
-    show(screen("completed-submit"));
+    show("completed-mturk");
     expect(text("hand-in")).toContain("work that is returned is not paid");
     show(screen("completed"));
     expect(find("hand-in")).toBeNull();
   });
 
   it("takes feedback beside the handing in too", async () => {
-    show(screen("completed-submit"));
+    show("completed-mturk");
     const box = find("feedback") as HTMLTextAreaElement;
     box.value = "Nice";
     act(() => void box.dispatchEvent(new Event("input", { bubbles: true })));
@@ -240,6 +292,50 @@ describe("the end", () => {
     expect(actions.finish).toHaveBeenCalledWith("Nice");
     await vi.waitFor(() => expect(find("feedback")).toBeNull());
     expect(find("finish")).not.toBeNull();
+  });
+
+  it.each(["returned-mturk", "left-mturk"])("on %s asks to return the work, and for nothing else", async (name) => {
+    for (const lang of ["en", "ar"]) {
+      show(name, lang);
+      expect(text("give-back")).toContain("Return");
+      for (const testid of ["code", "finish", "finished", "another", "amount"]) {
+        expect(find(testid), testid).toBeNull();
+      }
+    }
+    const box = find("feedback") as HTMLTextAreaElement;
+    box.value = "Too long";
+    act(() => void box.dispatchEvent(new Event("input", { bubbles: true })));
+    await press("send-feedback");
+    expect(actions.finish).toHaveBeenCalledWith("Too long");
+    await vi.waitFor(() => expect(find("feedback")).toBeNull());
+    expect(find("finished")).toBeNull();
+    expect(find("give-back")).not.toBeNull();
+  });
+
+  it("has the share of who left handed in", () => {
+    show("left-paid-mturk");
+    expect(find("give-back")).toBeNull();
+    expect(text("hand-in")).toContain("$0.30");
+    expect(find("finish")).not.toBeNull();
+  });
+
+  it.each([
+    ["completed-prolific", "Do not return your submission"],
+    ["never-paired-prolific", "paid all the same"],
+    ["left-prolific", "Nothing is paid"],
+  ])("on %s leads back to Prolific, and says what to do there", (name, words) => {
+    show(name);
+    expect(root.querySelector("h1")?.textContent).toContain("back to Prolific");
+    expect(text("hand-in")).toContain(words);
+    expect(text("finish")).toBe("Back to Prolific");
+    expect(find("code")).toBeNull();
+  });
+
+  it("gives nothing back where a link has led here", () => {
+    show("returned");
+    expect(root.textContent).not.toMatch(/handed|Return/);
+    expect(find("give-back")).toBeNull();
+    expect(find("another")).not.toBeNull();
   });
 
   it("does not say that somebody is paid who is not", () => {
@@ -312,6 +408,24 @@ describe("the line that says what to do", () => {
   ])("is right on %s", (name, words) => {
     show(screen(name));
     expect(text("now-line")).toContain(words);
+  });
+
+  it.each([
+    ["ask-all-sent", "your completion code comes"],
+    ["ask-all-sent-mturk", "the button that hands your work in"],
+    ["ask-all-sent-prolific", "the button that takes you back to Prolific"],
+  ])("on %s says what is still to come, and for how long to wait", (name, words) => {
+    show(name);
+    expect(text("now-line")).toContain("do not close the page");
+    expect(text("now-line")).toContain(words);
+    expect(text("last-answer")).toContain("2:30 left");
+    expect(text("last-answer")).toContain("go on to the last step without it");
+  });
+
+  it("tells nobody who has sent everything to finish alone", () => {
+    show("ask-all-sent-away");
+    expect(text("partner-away")).toContain("go on to the last step");
+    expect(root.textContent).not.toContain("finish alone");
   });
 
   it("prompts for the answer while a question is open, and for facts after it", () => {

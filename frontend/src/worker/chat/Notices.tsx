@@ -14,20 +14,22 @@ export function Notices({ dialog }: { dialog: Dialog }) {
   return (
     <>
       {dialog.phase === "solo" && !allSent(dialog) && <Alone dialog={dialog} />}
-      {away && <Away graceEndsAt={dialog.partner.grace_ends_at} />}
-      {!away && <PartnersClock dialog={dialog} />}
+      {away && <Away graceEndsAt={dialog.partner.grace_ends_at} done={allSent(dialog)} />}
+      {!away && !allSent(dialog) && <PartnersClock dialog={dialog} />}
+      {!away && allSent(dialog) && <LastAnswer dialog={dialog} />}
     </>
   );
 }
 
-function Away({ graceEndsAt }: { graceEndsAt: number | null }) {
+function Away({ graceEndsAt, done }: { graceEndsAt: number | null; done: boolean }) {
   const { t, clock } = useLocale();
   const left = graceEndsAt === null ? 0 : graceEndsAt - useServerTime();
+  const until = done ? t.away.untilDone : t.away.until;
   return (
     <Note tone="warn" icon="away" silent testid="partner-away">
       <p>
         <strong role="status">{t.away.note}</strong>{" "}
-        <span role="timer">{left > 0 ? t.away.until(clock(left)) : t.away.over}</span>
+        <span role="timer">{left > 0 ? until(clock(left)) : t.away.over}</span>
       </p>
     </Note>
   );
@@ -48,6 +50,19 @@ function PartnersClock({ dialog }: { dialog: Dialog }) {
   return (
     <p class="turn-clock muted" role="timer" data-testid="partner-countdown">
       {t.turn.partner(clock(left))}
+    </p>
+  );
+}
+
+/** For who has sent everything: how long it takes at most until the last step. */
+function LastAnswer({ dialog }: { dialog: Dialog }) {
+  const { t, clock } = useLocale();
+  const now = useServerTime();
+  if (dialog.phase !== "paired" || dialog.turn_ends_at === null) return null;
+  const left = dialog.turn_ends_at - now;
+  return (
+    <p class="turn-clock muted" role="timer" data-testid="last-answer">
+      {left > 0 ? t.turn.lastAnswer(clock(left)) : t.turn.lastAnswerLate}
     </p>
   );
 }

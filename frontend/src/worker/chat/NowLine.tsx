@@ -1,7 +1,8 @@
 /** One line that says what to do now. */
 
 import type { Dialog } from "../../generated/wire";
-import { useLocale } from "../context";
+import { useLocale, useStudy } from "../context";
+import { recruiterText } from "../recruiter";
 import { allSent, openQuestion, type Pending } from "../machine/model";
 import { Icon } from "../parts/Icon";
 import type { Texts } from "../../texts";
@@ -11,6 +12,7 @@ export const NOW_LINE_ID = "now-line";
 
 export function NowLine({ dialog, pending }: { dialog: Dialog; pending: Pending | null }) {
   const { t } = useLocale();
+  const { recruiter } = useStudy();
   const wanted = dialog.your_turn && pending === null;
   return (
     <p
@@ -21,15 +23,15 @@ export function NowLine({ dialog, pending }: { dialog: Dialog; pending: Pending 
       data-your-turn={dialog.your_turn}
     >
       <Icon name={wanted ? "pen" : "clock"} />
-      <span>{nowText(dialog, pending, t)}</span>
+      <span>{nowText(dialog, pending, recruiter, t)}</span>
     </p>
   );
 }
 
-export function nowText(dialog: Dialog, pending: Pending | null, t: Texts): string {
+function nowText(dialog: Dialog, pending: Pending | null, recruiter: string, t: Texts): string {
   if (dialog.phase === "ended") return t.now.ending;
   if (pending !== null) return pending.status === "unsent" ? t.now.unsent : t.now.sending;
-  if (allSent(dialog)) return t.now.allSent;
+  if (allSent(dialog)) return allSentText(recruiter, t);
   const asks = dialog.role === "questioner";
   if (dialog.phase === "solo") {
     const left = dialog.rounds - dialog.sent;
@@ -42,4 +44,9 @@ export function nowText(dialog: Dialog, pending: Pending | null, t: Texts): stri
   if (!dialog.your_turn) return asks ? t.now.waitAnswer : t.now.waitQuestion;
   if (!asks) return t.now.answer(dialog.round);
   return dialog.round === 1 ? t.now.askFirst : t.now.ask(dialog.round);
+}
+
+/** The work is done, but only what comes after the last answer brings the pay. */
+export function allSentText(recruiter: string, t: Texts): string {
+  return `${t.now.allSent} ${recruiterText(recruiter, t.now.lastStep)}`;
 }

@@ -36,6 +36,9 @@ export interface Pending {
   status: "sending" | "sent" | "unsent";
 }
 
+/** `declined`: this person pressed *not now*; `partner`: the other one did, or pressed nothing. */
+export type Unmatched = "declined" | "partner";
+
 export interface Model {
   link: Link;
   stopped: Stopped | null;
@@ -51,6 +54,8 @@ export interface Model {
   pending: Pending | null;
   /** Why the last message was refused, until the worker writes on. */
   refused: Refused | null;
+  /** Why the last match led to no dialog, until there is something newer to tell. */
+  unmatched: Unmatched | null;
   /** The partner counts as typing until then, by the page's clock. */
   typingUntil: number;
 }
@@ -100,6 +105,7 @@ export function initialModel(kept: { draft: Draft; pending: Pending | null }): M
     draft: kept.draft,
     pending: kept.pending,
     refused: null,
+    unmatched: null,
     typingUntil: 0,
   };
 }

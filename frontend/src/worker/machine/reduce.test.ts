@@ -57,6 +57,12 @@ const typed = (text: string, change = {}): Happening => ({
   at: AT,
   ...change,
 });
+const matched: State = {
+  stage: "matched",
+  seq: 0,
+  now: NOW,
+  match: { start_by: NOW + 20, started: false, now: NOW },
+};
 const online = (s: State = talking(1)) => run(fresh(), { kind: "connected" }, state(s)).model;
 const seqs = (model: Model) => model.state?.dialog?.messages.map((m) => m.seq);
 const asking = (text = "Is it day?", key = "key-0001") =>
@@ -246,6 +252,18 @@ describe("the rest", () => {
     const waiting: State = { stage: "waiting", seq: 0, now: NOW, missed_start: true };
     expect(run(online(waiting), match).model.state).toMatchObject({ stage: "matched", missed_start: false });
     expect(run(online(), match).model.state?.stage).toBe("talking");
+  });
+
+  it.each([
+    ["partner", { stage: "waiting", seq: 0, now: NOW }],
+    ["declined", { stage: "arrived", seq: 0, now: NOW }],
+    [null, { stage: "arrived", seq: 0, now: NOW, missed_start: true }],
+    [null, talking(1)],
+  ] as [string | null, State][])("tells from %s how a match that led to nothing ended", (why, after) => {
+    const { model } = run(online(matched), state(after));
+    expect(model.unmatched).toBe(why);
+    expect(run(model, state(after)).model.unmatched, "kept when the line comes back").toBe(why);
+    expect(run(model, state(matched)).model.unmatched, "until the next match").toBeNull();
   });
 
   it("takes news of the lobby only while waiting", () => {

@@ -12,6 +12,7 @@ import {
   type Model,
   type Pending,
   type Step,
+  type Unmatched,
 } from "./model";
 import { fits, oneLine } from "./text";
 
@@ -98,6 +99,7 @@ function takeState(model: Model, state: State, at: number, limits: Limits): Step
     seq: state.seq,
     catchingUp: false,
     held: [],
+    unmatched: unmatchedBy(model, state),
   };
   const confirmed = settle(fresh);
   const replayed = takeFrames(confirmed, model.held, at, limits);
@@ -109,11 +111,19 @@ function takeState(model: Model, state: State, at: number, limits: Limits): Step
   return replayed;
 }
 
+/** The server says only where this person is now, so what became of a match shows in the change. */
+function unmatchedBy({ state: before, unmatched }: Model, after: State): Unmatched | null {
+  if (before?.stage === after.stage) return unmatched;
+  if (before?.stage !== "matched") return null;
+  if (after.stage === "waiting") return "partner";
+  return after.stage === "arrived" && after.missed_start !== true ? "declined" : null;
+}
+
 function takeMatch(model: Model, { match, at }: Extract<Happening, { kind: "match" }>): Model {
   const stage = model.state?.stage;
   if (model.state === null || stage === "talking" || stage === "released") return model;
   const state: State = { ...model.state, stage: "matched", match, missed_start: false };
-  return { ...model, ...clocked(match.now, at), state };
+  return { ...model, ...clocked(match.now, at), state, unmatched: null };
 }
 
 function takeFrames(model: Model, frames: readonly Frame[], at: number, limits: Limits): Step {

@@ -3,9 +3,11 @@
 import { useId, useState } from "preact/hooks";
 import type { State } from "../../generated/wire";
 import { useActions, useAttempt, useLocale, useStudy } from "../context";
+import { allSent } from "../machine/model";
 import { Button } from "./Button";
 import { Modal } from "./Modal";
 import { Failure } from "./Note";
+import { allSentText } from "../chat/NowLine";
 
 export function Leave({ state, onClose }: { state: State; onClose: () => void }) {
   const { t } = useLocale();
@@ -13,6 +15,9 @@ export function Leave({ state, onClose }: { state: State; onClose: () => void })
   const [reason, setReason] = useState("");
   const box = useId();
   const attempt = useAttempt(() => actions.leave(reason.trim()), onClose);
+  if (state.stage === "talking" && state.dialog && allSent(state.dialog)) {
+    return <NothingToLeave onClose={onClose} />;
+  }
   return (
     <Modal title={t.leave.title} testid="leave-dialog" onClose={onClose}>
       <Meaning state={state} />
@@ -31,11 +36,27 @@ export function Leave({ state, onClose }: { state: State; onClose: () => void })
       />
       <Failure attempt={attempt} />
       <div class="actions">
+        <Button testid="leave-confirm" look="danger" busy={attempt.busy} onPress={attempt.go}>
+          {t.leave.confirm}
+        </Button>
         <Button testid="leave-cancel" look="main" onPress={onClose}>
           {t.leave.stay}
         </Button>
-        <Button testid="leave-confirm" look="danger" busy={attempt.busy} onPress={attempt.go}>
-          {t.leave.confirm}
+      </div>
+    </Modal>
+  );
+}
+
+/** Who has sent everything cannot leave, only miss the last step. */
+function NothingToLeave({ onClose }: { onClose: () => void }) {
+  const { t } = useLocale();
+  const { recruiter } = useStudy();
+  return (
+    <Modal title={t.leave.allSentTitle} testid="leave-dialog" onClose={onClose}>
+      <p data-testid="leave-meaning">{allSentText(recruiter, t)}</p>
+      <div class="actions">
+        <Button testid="leave-cancel" look="main" onPress={onClose}>
+          {t.leave.stay}
         </Button>
       </div>
     </Modal>
@@ -49,7 +70,6 @@ function Meaning({ state }: { state: State }) {
   const pay = money(dialog?.pays ?? study.pays, study.currency);
   if (state.stage === "talking" && dialog) {
     const left = dialog.rounds - dialog.sent;
-    if (left === 0) return <p data-testid="leave-meaning">{t.now.allSent}</p>;
     const text = dialog.phase === "solo" ? t.leave.solo(pay, left) : t.leave.seat(pay);
     return (
       <div class="prose" data-testid="leave-meaning">

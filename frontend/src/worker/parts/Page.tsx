@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { Contact } from "./Contact";
 
 interface Props {
   screen: string;
@@ -24,6 +25,7 @@ export function Page({ screen, title, above, narrow = false, children }: Props) 
         {title}
       </h1>
       {children}
+      <Contact />
     </main>
   );
 }

@@ -5,7 +5,13 @@ import { Button } from "../parts/Button";
 import { Failure, Note } from "../parts/Note";
 import { Page } from "../parts/Page";
 
-export function Arrived({ missedStart }: { missedStart: boolean }) {
+interface Props {
+  missedStart: boolean;
+  /** They have just pressed *not now*. */
+  declined: boolean;
+}
+
+export function Arrived({ missedStart, declined }: Props) {
   const { t, number } = useLocale();
   const study = useStudy();
   const attempt = useAttempt(useActions().ready);
@@ -14,6 +20,11 @@ export function Arrived({ missedStart }: { missedStart: boolean }) {
       {missedStart && (
         <Note tone="calm" testid="missed-start">
           <p>{t.arrived.missed}</p>
+        </Note>
+      )}
+      {declined && (
+        <Note tone="calm" testid="declined">
+          <p>{t.arrived.declined}</p>
         </Note>
       )}
       <p class="lead">{t.arrived.intro}</p>

@@ -23,32 +23,44 @@ export function End({ released, dialog, onAnother }: Props) {
   const { t } = useLocale();
   const owed = released.cents > 0;
   const words = t.end[released.release];
+  const way = wayOut(released, useStudy().recruiter);
   // In a small frame only the top is seen, and who misses the last step there is not paid.
-  const handIn = owed && released.submit !== null;
+  const lastStep = way === "none" ? null : t.end.lastStep[way];
   return (
     <Page
       screen="released"
-      title={handIn ? t.end.lastStep : words.title}
+      title={lastStep ?? words.title}
       narrow
       above={
-        !handIn && (
+        lastStep === null && (
           <span class={owed ? "seal seal-good" : "seal"} aria-hidden="true">
             <Icon name={owed ? "check" : "info"} large />
           </span>
         )
       }
     >
-      {handIn && <LastStep released={released} />}
-      {handIn && <h2>{words.title}</h2>}
+      {lastStep !== null && <LastStep released={released} way={way} />}
+      {lastStep !== null && <h2>{words.title}</h2>}
       <p class="lead" data-testid="release" data-release={released.release}>
         {wordsOf(released, t)}
       </p>
-      {!handIn && <Receipt released={released} />}
-      {!handIn && <LastStep released={released} />}
+      {lastStep === null && <Receipt released={released} />}
+      {lastStep === null && <LastStep released={released} way={way} />}
       {released.another && onAnother !== null && <Another onAnother={onAnother} />}
       {dialog !== null && <Transcript dialog={dialog} />}
     </Page>
   );
+}
+
+/**
+ * What is left to do: hand in by the recruiter's form, go back to Prolific, which wants to hear of
+ * every end, give the work back where there is nothing to hand in, or nothing.
+ */
+type WayOut = "handIn" | "toProlific" | "giveBack" | "none";
+
+function wayOut({ submit }: Released, recruiter: string): WayOut {
+  if (submit !== null) return recruiter === "prolific" ? "toProlific" : "handIn";
+  return recruiter === "mturk" ? "giveBack" : "none";
 }
 
 function wordsOf({ release, why, cents }: Released, t: Texts): string {
@@ -86,8 +98,6 @@ function Transcript({ dialog }: { dialog: Dialog }) {
 function Receipt({ released }: { released: Released }) {
   const { t, money } = useLocale();
   const paid = released.cents > 0;
-  // Where the work is handed in here, nobody asks for a code.
-  const coded = released.code !== "" && released.submit === null;
   return (
     <dl class="receipt">
       <div>
@@ -96,7 +106,7 @@ function Receipt({ released }: { released: Released }) {
           {paid ? money(released.cents, released.currency) : t.end.unpaid}
         </dd>
       </div>
-      {coded && <Code code={released.code} paid={paid} />}
+      {released.code !== "" && <Code code={released.code} paid={paid} />}
     </dl>
   );
 }
@@ -143,9 +153,24 @@ async function copyText(code: string, element: HTMLElement | null): Promise<bool
 const PATIENCE_MS = 3_000;
 
 /** The feedback; and the button that hands the work in, where the recruiter has a form for it. */
-function LastStep({ released }: { released: Released }) {
+function LastStep({ released, way }: { released: Released; way: WayOut }) {
   const { submit } = released;
-  return submit === null ? <Farewell released={released} /> : <HandIn released={released} submit={submit} />;
+  if (submit !== null) return <HandIn released={released} submit={submit} way={way} />;
+  return way === "giveBack" ? <GiveBack released={released} /> : <Farewell released={released} />;
+}
+
+/** The platform still holds the work as this person's, and only its own page can end that. */
+function GiveBack({ released }: { released: Released }) {
+  const { t } = useLocale();
+  const [feedback, setFeedback] = useState("");
+  return (
+    <section class="last-step">
+      <Note tone="warn" silent testid="give-back">
+        <p>{t.end.giveBack}</p>
+      </Note>
+      <Opinion value={feedback} onInput={setFeedback} sent={released.feedback_sent} />
+    </section>
+  );
 }
 
 function Farewell({ released }: { released: Released }) {
@@ -180,13 +205,17 @@ function Farewell({ released }: { released: Released }) {
   );
 }
 
-function HandIn({ released, submit }: { released: Released; submit: Submit }) {
+interface HandInProps {
+  released: Released;
+  submit: Submit;
+  way: WayOut;
+}
+
+function HandIn({ released, submit, way }: HandInProps) {
   const { t, money } = useLocale();
   const actions = useActions();
   const [feedback, setFeedback] = useState("");
-  const [told, setTold] = useState(released.feedback_sent);
   const form = useRef<HTMLFormElement>(null);
-  const thanks = useHeir<HTMLParagraphElement>(told);
   const handIn = useAttempt(async () => {
     // Handing in must not hang on the feedback, and may be tried as often as wanted.
     const patience = new Promise((over) => setTimeout(over, PATIENCE_MS));
@@ -194,42 +223,72 @@ function HandIn({ released, submit }: { released: Released; submit: Submit }) {
     form.current?.submit();
     return { ok: true, value: null };
   });
-  const tell = useAttempt(
-    () => actions.finish(feedback.trim()),
-    () => setTold(true),
-  );
   return (
     <section class="last-step">
-      {released.cents > 0 && (
-        <p data-testid="hand-in">{t.end.handIn(money(released.cents, released.currency))}</p>
-      )}
+      <p data-testid="hand-in">{handInText(released, way, t, money(released.cents, released.currency))}</p>
       <div class="finale">
         <Button testid="finish" look="main" busy={handIn.busy} onPress={handIn.go}>
-          {t.end.submit}
+          {way === "toProlific" ? t.end.prolific.button : t.end.submit}
         </Button>
       </div>
       <p class="muted small">{t.end.submitNote}</p>
-      {told ? (
-        <p ref={thanks} tabIndex={-1} class="muted" role="status">
-          {t.end.feedbackSent}
-        </p>
-      ) : (
-        <>
-          <Feedback value={feedback} onInput={setFeedback} />
-          <Failure attempt={tell} />
-          {feedback.trim() !== "" && (
-            <Button testid="send-feedback" busy={tell.busy} onPress={tell.go}>
-              {t.end.sendFeedback}
-            </Button>
-          )}
-        </>
-      )}
+      <Opinion value={feedback} onInput={setFeedback} sent={released.feedback_sent} />
       <form ref={form} method={submit.method} action={submit.url} data-testid="submit-form" hidden>
         {Object.entries(submit.fields).map(([name, value]) => (
           <input key={name} type="hidden" name={name} value={value} />
         ))}
       </form>
     </section>
+  );
+}
+
+/** What handing in means for the pay. Prolific asks who did not complete the work to return it. */
+function handInText({ release, cents }: Released, way: WayOut, t: Texts, pay: string): string {
+  if (way !== "toProlific") return t.end.handIn(pay);
+  if (cents === 0) return t.end.prolific.unpaid;
+  return COMPLETED.has(release) ? t.end.prolific.paid(pay) : t.end.prolific.bonus(pay);
+}
+
+const COMPLETED: ReadonlySet<Released["release"]> = new Set([
+  "completed",
+  "finished_alone",
+  "ended_by_team",
+]);
+
+interface OpinionProps {
+  value: string;
+  onInput: (text: string) => void;
+  /** It was sent before. */
+  sent: boolean;
+}
+
+/** The feedback by itself, beside a last step that does not hang on it. */
+function Opinion({ value, onInput, sent }: OpinionProps) {
+  const { t } = useLocale();
+  const actions = useActions();
+  const [told, setTold] = useState(sent);
+  const thanks = useHeir<HTMLParagraphElement>(told);
+  const tell = useAttempt(
+    () => actions.finish(value.trim()),
+    () => setTold(true),
+  );
+  if (told) {
+    return (
+      <p ref={thanks} tabIndex={-1} class="muted" role="status">
+        {t.end.feedbackSent}
+      </p>
+    );
+  }
+  return (
+    <>
+      <Feedback value={value} onInput={onInput} />
+      <Failure attempt={tell} />
+      {value.trim() !== "" && (
+        <Button testid="send-feedback" busy={tell.busy} onPress={tell.go}>
+          {t.end.sendFeedback}
+        </Button>
+      )}
+    </>
   );
 }
 

@@ -24,6 +24,13 @@ export function Stopped({ stopped }: { stopped: Refused }) {
   );
 }
 
+/** Of these, loading the page again would only say the same. */
+const FINAL: ReadonlySet<Refused["code"]> = new Set([
+  "cap_reached",
+  "no_invitation",
+  "unknown_invitation",
+]);
+
 export function Refusal({ refused }: { refused: Refused }) {
   const locale = useLocale();
   const { t } = locale;
@@ -32,8 +39,7 @@ export function Refusal({ refused }: { refused: Refused }) {
       <p class="lead" dir="auto" data-testid="stopped-reason" data-code={refused.code}>
         {refusalText(locale, refused)}
       </p>
-      {/* Who has done all there is to do would only be told so again. */}
-      {refused.code !== "cap_reached" && <Reload>{t.stopped.reload}</Reload>}
+      {!FINAL.has(refused.code) && <Reload>{t.stopped.reload}</Reload>}
     </Page>
   );
 }

@@ -6,6 +6,7 @@ import { Button } from "../parts/Button";
 import { Failure } from "../parts/Note";
 import { Page } from "../parts/Page";
 import { RoleCards } from "../parts/RoleCards";
+import { PayOfLeavers } from "../parts/PayOfLeavers";
 import { Stepper, type StepPlace } from "../parts/Stepper";
 import type { Attempt } from "../context";
 
@@ -18,7 +19,7 @@ interface Props {
 }
 
 export function Instructions({ place, attempt, onNext, onBack }: Props) {
-  const { t, span } = useLocale();
+  const { t, span, money } = useLocale();
   const study = useStudy();
   const blurred = study.protocol === "visdial-blurred";
   return (
@@ -45,6 +46,13 @@ export function Instructions({ place, attempt, onNext, onBack }: Props) {
           <li key={tip}>{tip}</li>
         ))}
         <li>{t.instructions.times(span(study.turn_limit_s), span(study.grace_s))}</li>
+      </ul>
+      <h2>{t.instructions.leavingTitle}</h2>
+      <ul class="ticks" data-testid="about-leaving">
+        <li>{t.instructions.partnerLeaves(money(study.pays, study.currency))}</li>
+        <li class="ticks-not">
+          <PayOfLeavers />
+        </li>
       </ul>
       <h2>{t.instructions.exampleTitle}</h2>
       <ExampleDialog blurred={blurred} />

@@ -1,9 +1,13 @@
-/** A partner is found; both press start before the time is up, or nobody is blamed. */
+/**
+ * A partner is found; both press start before the time is up, or nobody is blamed.
+ *
+ * Nothing moves when *start* is pressed: the second press of a double click must not find
+ * *not now* where *start* was. So *start* stays, and what may come and go stands below.
+ */
 
 import { useState } from "preact/hooks";
 import type { Match } from "../../generated/wire";
 import { useActions, useAttempt, useLocale, useServerTime, useStudy } from "../context";
-import { useHeir } from "../focus";
 import { Button } from "../parts/Button";
 import { Failure } from "../parts/Note";
 import { Page } from "../parts/Page";
@@ -15,27 +19,25 @@ export function Matched({ match }: { match: Match }) {
   const start = useAttempt(actions.start, () => setPressed(true));
   const notNow = useAttempt(actions.decline);
   const started = match.started || pressed;
-  const line = useHeir<HTMLParagraphElement>(started);
   return (
     <Page screen="matched" title={t.matched.title} narrow>
       <div class="centred">
         <Ring match={match} />
-        <p ref={line} class="lead" role="status" tabIndex={-1} data-testid="match-line">
-          {started ? t.matched.started : t.matched.intro}
-        </p>
-        <Failure attempt={start} />
-        <Failure attempt={notNow} />
+        <p class="lead">{t.matched.intro}</p>
         <div class="stack">
-          {!started && (
-            <Button testid="start" look="main" busy={start.busy} onPress={start.go}>
-              {t.matched.start}
-            </Button>
-          )}
+          <Button testid="start" look="main" busy={start.busy} unavailable={started} onPress={start.go}>
+            {started ? t.matched.waiting : t.matched.start}
+          </Button>
           <Button testid="not-now" look="quiet" busy={notNow.busy} onPress={notNow.go}>
             {t.matched.notNow}
           </Button>
           <p class="muted small">{t.matched.notNowNote}</p>
         </div>
+        <p class="unseen" role="status" data-testid="match-line">
+          {started && t.matched.started}
+        </p>
+        <Failure attempt={start} />
+        <Failure attempt={notNow} />
       </div>
     </Page>
   );

@@ -5,6 +5,7 @@ import { Button } from "../parts/Button";
 import { Icon, type IconName } from "../parts/Icon";
 import { Note } from "../parts/Note";
 import { Page } from "../parts/Page";
+import { PayOfLeavers } from "../parts/PayOfLeavers";
 import { Paragraphs } from "../parts/Paragraphs";
 import { RoleCards } from "../parts/RoleCards";
 
@@ -48,17 +49,10 @@ export function Preview({ onBegin }: { onBegin: () => void }) {
         <li>{t.preview.payAlone(pay)}</li>
         <li>{wait}</li>
         <li class="ticks-not">
-          {t.preview.payLeave}
-          {study.leaving_pays > 0 &&
-            ` ${t.leave.paid(money(study.leaving_pays, study.currency))}`}
+          <PayOfLeavers />
         </li>
       </ul>
       <Begin onBegin={onBegin} />
-      {study.contact !== "" && (
-        <p class="muted small">
-          {t.preview.contact} <bdi>{study.contact}</bdi>
-        </p>
-      )}
     </Page>
   );
 }

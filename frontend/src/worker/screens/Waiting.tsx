@@ -8,8 +8,16 @@ import { Button } from "../parts/Button";
 import { Failure, Note } from "../parts/Note";
 import { Page } from "../parts/Page";
 
-export function Waiting({ lobby }: { lobby: Lobby }) {
+interface Props {
+  lobby: Lobby;
+  /** There was a partner, with whom no conversation began. */
+  again: boolean;
+}
+
+export function Waiting({ lobby, again }: Props) {
   const { t } = useLocale();
+  const study = useStudy();
+  const searching = !lobby.nothing_left && !lobby.paused;
   const title = lobby.nothing_left
     ? t.waiting.nothingTitle
     : lobby.paused
@@ -17,8 +25,14 @@ export function Waiting({ lobby }: { lobby: Lobby }) {
       : t.waiting.title;
   return (
     <Page screen="waiting" title={title} narrow>
-      {!lobby.nothing_left && !lobby.paused && <Searching />}
+      {searching && <Searching />}
+      {searching && again && (
+        <Note tone="calm" testid="partner-did-not-start">
+          <p>{t.waiting.again}</p>
+        </Note>
+      )}
       <Remark lobby={lobby} />
+      {searching && !study.repeat_partners && <p class="muted small">{t.waiting.strangers}</p>}
       <Wait lobby={lobby} />
       {lobby.may_stop || lobby.nothing_left ? <Choice lobby={lobby} /> : <Assurance lobby={lobby} />}
     </Page>
