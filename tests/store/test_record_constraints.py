@@ -96,6 +96,10 @@ def release(person: int, **fields: Any) -> dict[str, Any]:
     return {**row, **fields}
 
 
+def erasure(worker: str) -> dict[str, Any]:
+    return {"worker_id": worker, "at": 9.0, "arrivals": 1, "texts": 3}
+
+
 def owed(person: int, **fields: Any) -> dict[str, Any]:
     row = {
         "arrival_id": f"arrival-{person}",
@@ -409,6 +413,14 @@ REFUSED: dict[str, tuple[Rows, str]] = {
         ],
         "pk_reports",
     ),
+    "an erasure of nobody": (
+        [(tables.erasures, erasure("nobody"))],
+        "fk_erasures_worker_id_workers",
+    ),
+    "the same erasure twice": (
+        [(tables.erasures, erasure("worker-0")), (tables.erasures, erasure("worker-0"))],
+        "pk_erasures",
+    ),
 }
 
 
@@ -532,6 +544,7 @@ def test_a_value_that_must_be_there_is_there(connection: Connection, table: Tabl
             "text": "help",
             "at": 1.0,
         },
+        "erasures": erasure("worker-0"),
     }
     sample = samples[table.name]
     for column in table.columns:

@@ -124,7 +124,7 @@ async def test_a_worker_takes_as_many_dialogs_as_told(live: Live) -> None:
 async def test_workers_who_cannot_come_in_say_why(live: Live) -> None:
     await live.begin(study={"invitations": frozenset({"only-this-one"})})
     summary = await simulate(live.urls, Plan(workers=2, arrive_s=0.0, limit_s=30))
-    assert summary.turned_away == {"bad_request": 2}
+    assert summary.turned_away == {"no_invitation": 2}
     assert summary.unfinished == 0
 
 
