@@ -49,7 +49,7 @@ class Health:
         self._offset: float | None = None
         self._ready_since: float | None = None
         self._unready_since: float = monotonic()
-        self._checked_at: float = monotonic()
+        self._ran_at: float = monotonic()
         self.database_ok = False
         self.redis_ok = False
 
@@ -65,7 +65,7 @@ class Health:
         return now - self._ready_since
 
     def _stood_still(self, now: float) -> bool:
-        return now - self._checked_at > self._silence_s
+        return now - self._ran_at > self._silence_s
 
     def unready_for(self) -> float:
         """Seconds without readiness; 0 while ready."""
@@ -82,14 +82,11 @@ class Health:
 
     async def check(self) -> bool:
         """Ask both once. Returns whether the process is ready."""
+        self._runs()
         self.database_ok = await self._answers(self._ask_database, "the database")
+        self._runs()
         self.redis_ok = await self._answers(self._look_at_redis, "Redis")
-        now = self._monotonic()
-        if self._ready_since is not None and self._stood_still(now):
-            log.warning("this process stood still for %.1f s", now - self._checked_at)
-            self._ready_since = None
-            self._unready_since = now
-        self._checked_at = now
+        now = self._runs()
         if self.database_ok and self.redis_ok:
             if self._ready_since is None:
                 log.info("ready")
@@ -99,6 +96,17 @@ class Health:
             self._ready_since = None
             self._unready_since = now
         return self.ready
+
+    def _runs(self) -> float:
+        """Note that this process runs: between two questions as well, which may each take their
+        time. Returns the moment."""
+        now = self._monotonic()
+        if self._ready_since is not None and self._stood_still(now):
+            log.warning("this process stood still for %.1f s", now - self._ran_at)
+            self._ready_since = None
+            self._unready_since = now
+        self._ran_at = now
+        return now
 
     async def _look_at_redis(self) -> None:
         redis_time = await self._ask_redis()

@@ -39,6 +39,24 @@ async def test_readiness_lasts_while_it_is_asked_for() -> None:
     assert health.ready_for() == 4 * (SILENCE_S - 1)
 
 
+async def test_answers_that_take_long_are_no_standstill() -> None:
+    clocks = Clocks()
+
+    async def slowly() -> None:
+        clocks.now += 1.9
+
+    async def redis() -> float:
+        clocks.now += 1.9
+        return clocks.now + 1e9
+
+    health = Health(slowly, redis, on_jump=_fine, silence_s=SILENCE_S, monotonic=clocks.monotonic)
+    await health.check()
+    for _ in range(10):
+        clocks.now += 2.0
+        assert await health.check()
+    assert health.ready_for() > 10 * SILENCE_S
+
+
 async def test_a_process_that_stood_still_is_not_ready_before_it_has_asked_again() -> None:
     clocks = Clocks()
     health = watched(clocks)
