@@ -111,7 +111,11 @@ async def _looked_up(site: Site, names: tuple[str, ...]) -> list[Person]:
 def _in_the_way(site: Site, person: Person) -> list[str]:
     currency = site.study.pay.currency
     return [
-        *(f"{name}: is still inside; erase them when they have ended" for name in person.inside),
+        *(
+            f"{name}: is still inside; erase them when they have ended, which a server that runs "
+            "sees to in time"
+            for name in person.inside
+        ),
         *(
             f"{name}: their partner is still in the dialog; erase them when it has ended"
             for name in person.running

@@ -268,12 +268,16 @@ def _erase_work(connection: Connection, row: Any, person: Person, pseudonym: Pse
         hits.c.study_id == row.study_id, hits.c.recruiter == row.recruiter
     )
     came_with = select(arrivals.c.assignment_id).where(arrivals.c.worker_id == row.id)
-    by_name = (assignments.c.worker == row.external_id) & assignments.c.hit_id.in_(
-        at_their_recruiter
-    )
+    there = (assignments.c.study_id == row.study_id) & assignments.c.hit_id.in_(at_their_recruiter)
+    named = {row.external_id}
+    if person.erased_before:
+        # Work taken since then came with their own id, which only the pseudonym knows.
+        told = connection.execute(select(assignments.c.worker).where(there).distinct()).scalars()
+        named |= {each for each in told if pseudonym(row.recruiter, each) == name}
+    mine = assignments.c.id.in_(came_with) | (assignments.c.worker.in_(named) & there)
     connection.execute(
         update(assignments)
-        .where(assignments.c.study_id == row.study_id, assignments.c.id.in_(came_with) | by_name)
+        .where(assignments.c.study_id == row.study_id, mine)
         .values(worker=name, code=None)
     )
     connection.execute(update(workers).where(workers.c.id == row.id).values(external_id=name))

@@ -265,6 +265,23 @@ async def test_what_came_later_is_erased_by_a_second_time(database_url: str) -> 
         ]  # fmt: skip
 
 
+async def test_work_taken_since_then_is_erased_by_a_second_time(database_url: str) -> None:
+    """Work that no arrival tells of comes with the id that the recruiter knows them by."""
+    async with opened(database_url) as record:
+        await a_life(record)
+        erase(record, database_url, 0)
+        name = rows_of(record, workers)[0]["external_id"]
+        rows = [
+            AssignmentRow(each, "h", who, AssignmentStatus.SUBMITTED, "CODE", 9.0)
+            for each, who in (("taken-since", "person-0"), ("of-another", "person-9"))
+        ]
+        await record.writer.commit(hit_rows.assignments_seen(STUDY, rows, []))
+        erase(record, database_url, 0, now=600.0)
+        found = {row["id"]: (row["worker"], row["code"]) for row in rows_of(record, assignments)}
+        assert found["taken-since"] == (name, None)
+        assert found["of-another"] == ("person-9", "CODE")
+
+
 # --- In the way ----------------------------------------------------------------------------
 
 
