@@ -17,6 +17,7 @@ from dialogs.record import queries
 from dialogs.record.erasing import erased_among
 from dialogs.record.errors import Conflict
 from dialogs.record.payments import PaymentRow
+from dialogs.record.queries import ArrivalRow
 from dialogs.rules import LedgerState
 from duologue.console import AS_JSON, run, show
 from duologue.hits.desk import DRY_RUN, YES, Desk, desk, needs, sure
@@ -230,8 +231,7 @@ def bonus(
                 raise BadInput([f"{arrival}: is no arrival of this study"])
             bonus_id = _bonus_id(name)
             known = f"bonus-{bonus_id}"
-            if await at.record.read(erased_among, [row.worker_id]):
-                raise BadInput([f"{arrival}: was erased on request; nobody knows who to pay"])
+            await _check_not_erased(at, row)
             fee = at.recruiter.commission(cents, bonus=True)
             values = {
                 "arrival": arrival,
@@ -241,9 +241,8 @@ def bonus(
                 "payment": known,
                 "given": False,
             }
-            for earlier in await at.record.read(rows.payments_of, [arrival]):
-                if earlier.reason == known:
-                    return values, _given_before(at, earlier, cents)
+            if earlier := await _given(at, arrival, known):
+                return values, _given_before(at, earlier, cents)
             await _affordable(at, cents + fee)
             text = f"{at.money(cents)}, and {at.money(fee)} commission, to {arrival}"
             if dry_run:
@@ -251,10 +250,17 @@ def bonus(
             sure(f"Give {text}?", yes=yes, as_json=as_json)
             # While the question stood, somebody else may have given another one.
             await _affordable(at, cents + fee)
+            await _check_not_erased(at, row)
             given = rows.given_by_hand(
                 arrival, bonus_id, cents, at.config.currency, reason, time.time()
             )
-            await at.record.writer.commit(given)
+            try:
+                await at.record.writer.commit(given)
+            except Conflict:
+                # Another script gave it by this name in this moment.
+                if (earlier := await _given(at, arrival, known)) is None:
+                    raise
+                return values, _given_before(at, earlier, cents)
             values["given"] = True
             return (
                 values,
@@ -263,6 +269,17 @@ def bonus(
 
     values, text = run(work())
     show(as_json, values, text)
+
+
+async def _check_not_erased(at: Desk, row: ArrivalRow) -> None:
+    if await at.record.read(erased_among, [row.worker_id]):
+        raise BadInput([f"{row.id}: was erased on request; nobody knows who to pay"])
+
+
+async def _given(at: Desk, arrival_id: str, reason: str) -> PaymentRow | None:
+    """The payment of this name that the arrival has been given already."""
+    payments = await at.record.read(rows.payments_of, [arrival_id])
+    return next((each for each in payments if each.reason == reason), None)
 
 
 def _amount(at: Desk, amount: str) -> int:

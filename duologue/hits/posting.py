@@ -201,7 +201,8 @@ def extend(hours: float, study: Path, as_json: bool) -> None:
 
     longer, problems = run(work())
     text = f"{count(longer, 'HIT')} can be found for {hours:g} hours"
-    show(as_json, {"extended": longer, "problems": problems}, "\n".join((text, *problems)))
+    values = {"extended": longer, "problems": problems}
+    show(as_json, values, "\n".join((text, *problems)), failed=bool(problems))
 
 
 @click.command()

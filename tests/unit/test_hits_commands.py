@@ -231,6 +231,17 @@ def test_the_budget_is_looked_at_again_when_a_bonus_is_given(link: Desk) -> None
     assert sorted(link.states()) == ["approved", "owed", "owed"]
 
 
+def test_a_bonus_that_another_script_gives_in_this_moment_is_given_once(link: Desk) -> None:
+    def another() -> None:
+        link.write(owes, "arrival-2", 40, reason="bonus-mine", state=LedgerState.APPROVED)
+
+    words = ("bonus", "arrival-2", "0.40", "--id", "mine", "--reason", "You waited.")
+    code, out, err = link(*words, answer="y", meanwhile=another)
+    assert (code, err) == (0, "")
+    assert "bonus-mine" in out
+    assert sorted(link.states()) == ["approved", "owed", "owed"]
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -434,7 +445,7 @@ def test_a_hit_that_is_gone_lets_no_other_run_out(market: Desk) -> None:
         connection.execute(row.values(remote_id="3GONE"))
 
     market.write(gone)
-    done = market.json("extend", "48")
+    done = market.json("extend", "48", ends=2)
     assert (done["extended"], len(done["problems"])) == (1, 1)
     assert "could not be extended" in done["problems"][0]
 
