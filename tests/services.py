@@ -23,6 +23,7 @@ import time
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Literal, Self, TypedDict
@@ -150,11 +151,14 @@ class Server(ABC):
     def pause(self) -> None:
         """Freezes it: connections stay open and nothing answers, until `resume`."""
         for process in self._all():
-            process.suspend()
+            with suppress(psutil.NoSuchProcess):
+                process.suspend()
 
     def resume(self) -> None:
         for process in self._all():
-            process.resume()
+            # Its parent goes on already, and may have ended it.
+            with suppress(psutil.NoSuchProcess):
+                process.resume()
 
     def _all(self) -> list[psutil.Process]:
         parent = psutil.Process(self.pid)
