@@ -256,6 +256,22 @@ async def test_an_empty_wallet_pays_nothing(stage: ProlificStage, visit: Visit) 
     assert list(await stage.bonuses(visit)) == []
 
 
+async def test_what_was_refused_is_in_nobodys_way_and_not_taken_for_paid(
+    stage: ProlificStage, visit: Visit
+) -> None:
+    first, second, diary = bonus_for(visit, key="pay-1"), bonus_for(visit, key="pay-2"), Diary()
+    full, stage.world.balance = stage.world.balance, 100
+    with pytest.raises(NoFunds):
+        await stage.prolific.pay(first, diary.keep)
+    stage.world.balance = full
+    await stage.prolific.pay(second)
+    known = replace(first, known=diary.told[-1])
+    assert await stage.prolific.paid(known) is False
+    assert await (await stage.again()).paid(known) is False
+    await stage.prolific.pay(known)
+    assert list(await stage.bonuses(visit)) == [425, 425]
+
+
 async def test_another_persons_submission_is_not_paid(stage: ProlificStage, visit: Visit) -> None:
     other = await stage.take(visit.hit_id)
     mixed = Bonus("pay-1", visit.assignment_id, visit.hit_id, other.worker_id, 425, "USD", "")

@@ -62,5 +62,9 @@ async def pay(
     sending()
     try:
         await client.post(f"bulk-bonus-payments/{made['id']}/pay/", None, Repeat.ONCE)
+    except Refused:
+        # A plain no: nothing is on its way, and a later bonus must not be taken for this one.
+        await keep({**known, "step": BonusStep.CREATE.value})
+        raise
     finally:
         sending()

@@ -295,11 +295,20 @@ class Prolific(Recruiter):
             listed = _amounts(submission).count(bonus.cents)
             before = max(listed, self._listed_soon.get(same, 0), bonus.earlier)
 
+            asked = False
+
             def sending() -> None:
+                nonlocal asked
+                asked = True
                 self._sent[bonus.key] = _Sent(self._now(), before)
                 self._doubtful[same] = bonus.key
 
-            await bonuses.pay(self._client, bonus, before, keep, sending)
+            try:
+                await bonuses.pay(self._client, bonus, before, keep, sending)
+            except Refused:
+                if asked:
+                    del self._sent[bonus.key], self._doubtful[same]
+                raise
             del self._doubtful[same]
             self._listed_soon[same] = before + 1
 
