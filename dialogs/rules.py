@@ -131,6 +131,39 @@ class AssignmentStatus(StrEnum):
     """Given back, run out, or screened out: no pay for the work is due over there."""
 
 
+class AdminRole(StrEnum):
+    """What somebody of the team may do in the monitor."""
+
+    OWNER = "owner"
+    """Everything: also exclusions, bonuses, refused payments, and the study itself."""
+    REVIEWER = "reviewer"
+    """See everything, judge dialogs and decide on their pay, write to people, end dialogs."""
+    VIEWER = "viewer"
+    """See everything but who people are."""
+
+
+class RequestState(StrEnum):
+    """How far something has come that the team wants of the recruiter."""
+
+    WANTED = "wanted"
+    DONE = "done"
+    FAILED = "failed"
+    """It was refused; a person must look."""
+
+
+class RequestKind(StrEnum):
+    """What the team can want of the recruiter."""
+
+    REJECT = "reject"
+    """Refuse the work of an arrival over there; nothing is owed for it."""
+    MESSAGE = "message"
+    BONUS = "bonus"
+    BLOCK = "block"
+    UNBLOCK = "unblock"
+    RETRY = "retry"
+    """Try a payment again that failed or was held."""
+
+
 ERASED: Final = "erased:"
 """What stands in place of a recruiter's id of somebody who was erased begins with it."""
 

@@ -43,6 +43,8 @@ studies: Final = Table(
     Column("status", Text, nullable=False),
     Column("config", Text, nullable=False),
     Column("created_at", Double, nullable=False),
+    # What the team has changed while it runs, as JSON; it goes before the study file.
+    Column("changes", Text),
 )
 
 items: Final = Table(
@@ -71,6 +73,8 @@ workers: Final = Table(
     Column("recruiter", Text, nullable=False),
     Column("external_id", Text, nullable=False),
     Column("created_at", Double, nullable=False),
+    Column("excluded_at", Double),
+    Column("excluded_why", Text),
     UniqueConstraint("study_id", "recruiter", "external_id"),
 )
 
@@ -96,6 +100,7 @@ arrivals: Final = Table(
     UniqueConstraint("study_id", "assignment_id"),
     Index("ix_arrivals_worker_id", "worker_id", "created_at"),
     Index("ix_arrivals_status", "study_id", "status"),
+    Index("ix_arrivals_created_at", "study_id", "created_at"),
     Index("ix_arrivals_hit_id", "hit_id"),
 )
 
@@ -122,8 +127,12 @@ dialogs: Final = Table(
     Column("same_address", Boolean, nullable=False),
     Column("opened_at", Double, nullable=False),
     Column("ended_at", Double),
+    # When what was said was looked through for `findings`.
+    Column("checked_at", Double),
     CheckConstraint("place >= 1", name="place"),
     Index("ix_dialogs_phase", "study_id", "phase"),
+    Index("ix_dialogs_opened_at", "study_id", "opened_at"),
+    Index("ix_dialogs_ended_at", "study_id", "ended_at"),
 )
 
 TAKES_PLACE: Final = (dialogs.c.phase == Phase.PAIRED.value) | (
@@ -315,4 +324,150 @@ erasures: Final = Table(
     Column("at", Double, primary_key=True),
     Column("arrivals", Integer, nullable=False),
     Column("texts", Integer, nullable=False),
+)
+
+# --- The team ------------------------------------------------------------------------------
+
+# Who may sign in to the monitor. `password` is an argon2 hash; nobody is ever removed, so that
+# what they did keeps their name.
+admins: Final = Table(
+    "admins",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("role", Text, nullable=False),
+    Column("password", Text, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("disabled_at", Double),
+)
+
+# `id` is a digest of what stands in the cookie, so that who reads the record signs in as nobody.
+admin_sessions: Final = Table(
+    "admin_sessions",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("admin_id", Text, ForeignKey("admins.id"), nullable=False),
+    Column("csrf", Text, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("seen_at", Double, nullable=False),
+    Column("ended_at", Double),
+    Index("ix_admin_sessions_admin_id", "admin_id"),
+)
+
+# Tries to sign in, for slowing down who guesses. `address` is a pseudonym, as in arrivals.
+sign_ins: Final = Table(
+    "sign_ins",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("address", Text, nullable=False),
+    Column("at", Double, nullable=False),
+    Column("good", Boolean, nullable=False),
+    Index("ix_sign_ins_name", "name", "at"),
+    Index("ix_sign_ins_address", "address", "at"),
+)
+
+# What the team has done: who, what, when, before, after. Never changed.
+audit: Final = Table(
+    "audit",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("study_id", Text, ForeignKey("studies.id")),
+    Column("admin_id", Text, ForeignKey("admins.id")),
+    Column("action", Text, nullable=False),
+    Column("target", Text, nullable=False),
+    Column("before", Text),
+    Column("after", Text),
+    Column("at", Double, nullable=False),
+    Index("ix_audit_at", "study_id", "at"),
+    Index("ix_audit_target", "target"),
+)
+
+# What the rules of quality, or somebody of the team (`admin_id`), found in a dialog.
+findings: Final = Table(
+    "findings",
+    metadata,
+    Column("dialog_id", Text, ForeignKey("dialogs.id"), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("flag", Text, nullable=False),
+    Column("role", Text),
+    Column("round", Integer),
+    Column("seq", Integer),
+    Column("reason", Text, nullable=False),
+    Column("admin_id", Text, ForeignKey("admins.id")),
+    Column("at", Double, nullable=False),
+    Index("ix_findings_flag", "flag"),
+)
+
+# What each reviewer said of a dialog; the first one decides, a second one is for agreement.
+judgements: Final = Table(
+    "judgements",
+    metadata,
+    Column("dialog_id", Text, ForeignKey("dialogs.id"), primary_key=True),
+    Column("admin_id", Text, ForeignKey("admins.id"), primary_key=True),
+    Column("verdict", Text),
+    Column("reason", Text, nullable=False),
+    Column("decides", Boolean, nullable=False),
+    Column("at", Double, nullable=False),
+    Index("ix_judgements_at", "at"),
+)
+
+Index(
+    "uq_judgements_decides",
+    judgements.c.dialog_id,
+    unique=True,
+    sqlite_where=judgements.c.decides.is_(True),
+    postgresql_where=judgements.c.decides.is_(True),
+)
+
+# Which reviewer has a dialog in hand, so that no other is given it.
+review_claims: Final = Table(
+    "review_claims",
+    metadata,
+    Column("dialog_id", Text, ForeignKey("dialogs.id"), primary_key=True),
+    Column("admin_id", Text, ForeignKey("admins.id"), nullable=False),
+    Column("until", Double, nullable=False),
+    Index("ix_review_claims_admin_id", "admin_id"),
+)
+
+worker_notes: Final = Table(
+    "worker_notes",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("worker_id", Text, ForeignKey("workers.id"), nullable=False),
+    Column("admin_id", Text, ForeignKey("admins.id")),
+    Column("text", Text, nullable=False),
+    Column("at", Double, nullable=False),
+    Index("ix_worker_notes_worker_id", "worker_id"),
+)
+
+# What the team wants of the recruiter; the hit manager carries it out. `target` is an arrival,
+# an assignment or a worker, `data` what else it takes, as JSON.
+team_requests: Final = Table(
+    "team_requests",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("study_id", Text, ForeignKey("studies.id"), nullable=False),
+    Column("admin_id", Text, ForeignKey("admins.id")),
+    Column("kind", Text, nullable=False),
+    Column("target", Text, nullable=False),
+    Column("data", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("at", Double, nullable=False),
+    Column("tries", Integer, nullable=False, server_default="0"),
+    Column("retry_at", Double),
+    Column("done_at", Double),
+    Column("problem", Text),
+    Index("ix_team_requests_state", "study_id", "state", "at"),
+    Index("ix_team_requests_target", "target"),
+)
+
+# How the last round of recruiting and paying went.
+recruiting: Final = Table(
+    "recruiting",
+    metadata,
+    Column("study_id", Text, ForeignKey("studies.id"), primary_key=True),
+    Column("at", Double, nullable=False),
+    Column("good_at", Double),
+    Column("problems", Text, nullable=False),
 )

@@ -1,4 +1,5 @@
-"""Writes src/generated/wire.ts from the payload models that chatserver/wire.py exports.
+"""Writes src/generated/*.ts from the payload models that the server exports: wire.ts for the
+worker's page from chatserver/wire.py, monitor.ts for the team's from chatserver/monitor/wire.py.
 
 python frontend/scripts/wire_types.py            # write it
 python frontend/scripts/wire_types.py --check    # fail when what is there differs
@@ -13,23 +14,29 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from chatserver.monitor.wire import MONITOR_EXPORTED
 from chatserver.wire import EXPORTED
 
 FRONTEND = Path(__file__).resolve().parent.parent
-TARGET = FRONTEND / "src" / "generated" / "wire.ts"
-HEADER = "/* Made by `make types` from chatserver/wire.py. Change that file, not this one. */"
+GENERATED = FRONTEND / "src" / "generated"
+SOURCES: dict[str, tuple[str, tuple[type[BaseModel], ...]]] = {
+    "wire": ("chatserver/wire.py", EXPORTED),
+    "monitor": ("chatserver/monitor/wire.py", MONITOR_EXPORTED),
+}
+"""The files that are made, and from what."""
 
 
-def schema() -> dict[str, Any]:
+def schema(models: tuple[type[BaseModel], ...]) -> dict[str, Any]:
     """One JSON schema that defines every exported model, and one object that names them all."""
     _, whole = models_json_schema(
-        [(model, "serialization") for model in EXPORTED], ref_template="#/$defs/{model}"
+        [(model, "serialization") for model in models], ref_template="#/$defs/{model}"
     )
     plain = _without_titles(whole)
     assert isinstance(plain, dict)
-    names = [model.__name__ for model in EXPORTED]
+    names = [model.__name__ for model in models]
     return {
         "title": "Wire",
         "description": "Every payload by its name.",
@@ -41,8 +48,9 @@ def schema() -> dict[str, Any]:
     }
 
 
-def types() -> str:
+def types(source: str, models: tuple[type[BaseModel], ...]) -> str:
     """The TypeScript source."""
+    header = f"/* Made by `make types` from {source}. Change that file, not this one. */"
     done = subprocess.run(
         [
             FRONTEND / "node_modules" / ".bin" / "json2ts",
@@ -50,10 +58,10 @@ def types() -> str:
             "--ignoreMinAndMaxItems",
             "--no-additionalProperties",
             "--bannerComment",
-            HEADER,
+            header,
             "--style.printWidth=100",
         ],
-        input=json.dumps(schema()),
+        input=json.dumps(schema(models)),
         capture_output=True,
         text=True,
         check=False,
@@ -80,18 +88,23 @@ def _without_titles(node: Any) -> Any:
 
 
 def main() -> None:
-    made = types()
-    if "--check" not in sys.argv:
-        TARGET.parent.mkdir(parents=True, exist_ok=True)
-        TARGET.write_text(made)
-        return
-    there = TARGET.read_text() if TARGET.exists() else ""
+    for name, (source, models) in SOURCES.items():
+        made, target = types(source, models), GENERATED / f"{name}.ts"
+        if "--check" in sys.argv:
+            _compare(target, made, source)
+        else:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(made)
+
+
+def _compare(target: Path, made: str, source: str) -> None:
+    there = target.read_text() if target.exists() else ""
     if made != there:
         lines = difflib.unified_diff(
-            there.splitlines(), made.splitlines(), "wire.ts", "from wire.py", lineterm=""
+            there.splitlines(), made.splitlines(), target.name, f"from {source}", lineterm=""
         )
         print("\n".join(lines))
-        sys.exit("The generated types differ from chatserver/wire.py: run `make types`.")
+        sys.exit(f"The generated types differ from {source}: run `make types`.")
 
 
 if __name__ == "__main__":
