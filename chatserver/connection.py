@@ -50,6 +50,7 @@ class Socket:
         "joined",
         "joins",
         "leaving",
+        "namespace",
         "outbox",
         "ping_at",
         "pong_by",
@@ -63,6 +64,7 @@ class Socket:
         self.response = response
         self.outbox = outbox
         self.born = now
+        self.namespace = packets.MAIN
         self.joined = False
         self.admitted = False
         self.leaving = False

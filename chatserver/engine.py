@@ -1,4 +1,5 @@
-"""The socket.io server: connections of standard clients, joined by a token, bounded in all.
+"""The socket.io server: connections of standard clients, joined by what an edge asks of them,
+bounded in all.
 
 It speaks the part of the protocol that a page needs (`packets`) over aiohttp's WebSocket. Each
 connection is one coroutine that reads a frame, deals with it to the end, and reads the next: so
@@ -27,7 +28,6 @@ from chatserver.origins import origin_of
 from chatserver.outbox import Outbox, text_frame
 from chatserver.packets import (
     Ack,
-    Elsewhere,
     Event,
     Garbage,
     Goodbye,
@@ -63,13 +63,13 @@ class Refusal:
 
 
 class Edge(Protocol):
-    """What the server asks of the edge behind it."""
+    """What the server asks of the edge behind a namespace."""
 
     unreadable: Any
     """The answer to an event that cannot be read."""
 
-    async def connect(self, sid: str, auth: Any) -> Refusal | None:
-        """Whether the socket `sid` may join."""
+    async def connect(self, sid: str, auth: Any, request: web.Request) -> Refusal | None:
+        """Whether the socket `sid`, which came with that handshake, may join."""
 
     async def disconnect(self, sid: str) -> None:
         """A socket that had joined, or was about to, is gone."""
@@ -79,16 +79,19 @@ class Edge(Protocol):
 
 
 class Engine:
-    """The sockets of this process. `edge` is set before the first connection.
+    """The sockets of this process. Each joins one namespace, behind which stands an edge.
 
     `allowed_origin` is one that pages may come from beside the server's own address.
     """
 
-    edge: Edge
-
     def __init__(self, allowed_origin: str | None = None) -> None:
         self._allowed = origin_of(allowed_origin) if allowed_origin else None
+        self._edges: dict[str, Edge] = {}
         self._sockets: dict[str, Socket] = {}
+
+    def serve(self, namespace: str, edge: Edge) -> None:
+        """Let `edge` answer for a namespace, from before the first connection on."""
+        self._edges[namespace] = edge
 
     def attach(self, app: web.Application) -> None:
         """Serve the protocol's path from `app`."""
@@ -124,13 +127,13 @@ class Engine:
         try:
             # A page that vanishes while it is answered is no error.
             with suppress(ConnectionResetError):
-                await self._read(socket)
+                await self._read(socket, request)
         finally:
             del self._sockets[socket.sid]
             if not socket.leaving:
                 socket.cut()
             if socket.admitted:
-                await self.edge.disconnect(socket.sid)
+                await self._edges[socket.namespace].disconnect(socket.sid)
         return response
 
     def _problem(self, request: web.Request) -> str | None:
@@ -167,7 +170,7 @@ class Engine:
             *(origin_of(f"{scheme}://{host}") for host in hosts if host),
         )
 
-    async def _read(self, socket: Socket) -> None:
+    async def _read(self, socket: Socket, request: web.Request) -> None:
         clock = asyncio.get_running_loop().time
         async for frame in socket.response:
             if socket.is_over(clock()):
@@ -181,7 +184,7 @@ class Engine:
                     return
             match frame.type:
                 case WSMsgType.TEXT:
-                    if not await self._deal_with(socket, packets.parse(frame.data)):
+                    if not await self._deal_with(socket, packets.parse(frame.data), request):
                         return
                 case WSMsgType.PING:
                     await socket.response.pong(frame.data)
@@ -194,29 +197,26 @@ class Engine:
                     await socket.response.close(code=WSCloseCode.UNSUPPORTED_DATA, message=message)
                     return
 
-    async def _deal_with(self, socket: Socket, packet: Packet) -> bool:
+    async def _deal_with(self, socket: Socket, packet: Packet, request: web.Request) -> bool:
         """Returns False when the connection is over."""
         match packet:
-            case Event(name, data, number):
-                if not socket.joined:
+            case Event(name, data, number, namespace):
+                if not socket.joined or namespace != socket.namespace:
                     return self._is_patient(socket)
-                given = await self.edge.answer(socket.sid, name, data)
+                given = await self._edges[namespace].answer(socket.sid, name, data)
                 if number:
-                    socket.send(packets.acknowledgement(number, given))
+                    socket.send(packets.acknowledgement(number, given, namespace))
             case Unreadable(number):
                 if socket.joined:
-                    socket.send(packets.acknowledgement(number, self.edge.unreadable))
+                    told = self._edges[socket.namespace].unreadable
+                    socket.send(packets.acknowledgement(number, told, socket.namespace))
                 return self._is_patient(socket)
             case Ack(number):
                 socket.answered(number)
             case Pong():
                 socket.pong(asyncio.get_running_loop().time())
-            case Join(auth):
-                return await self._join(socket, auth)
-            case Elsewhere(namespace):
-                socket.joins += 1
-                socket.send(packets.refused("There is no such namespace", None, namespace))
-                return socket.joins <= MAX_JOINS
+            case Join(auth, namespace):
+                return await self._join(socket, namespace, auth, request)
             case Goodbye():
                 return False
             case Garbage():
@@ -232,18 +232,22 @@ class Engine:
             log.info("a frame of socket %s was not understood", socket.sid)
         return socket.garbage <= MAX_GARBAGE
 
-    async def _join(self, socket: Socket, auth: Any) -> bool:
+    async def _join(self, socket: Socket, namespace: str, auth: Any, request: web.Request) -> bool:
         socket.joins += 1
         if socket.joined or socket.joins > MAX_JOINS:
             return False
-        socket.admitted = True
-        refusal = await self.edge.connect(socket.sid, auth)
+        edge = self._edges.get(namespace)
+        if edge is None:
+            socket.send(packets.refused("There is no such namespace", None, namespace))
+            return True
+        socket.admitted, socket.namespace = True, namespace
+        refusal = await edge.connect(socket.sid, auth, request)
         if refusal is None:
             socket.joined = True
-            socket.send(packets.joined(socket.sid))
+            socket.send(packets.joined(socket.sid, namespace))
         else:
             socket.admitted = False
-            socket.send(packets.refused(refusal.message, refusal.data))
+            socket.send(packets.refused(refusal.message, refusal.data, namespace))
         return True
 
     async def _look_after(self, _app: web.Application) -> AsyncIterator[None]:

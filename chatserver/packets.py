@@ -1,8 +1,8 @@
 """The packets of engine.io 4 and socket.io 5 that this server speaks. Pure: bytes in, values out.
 
-Text over a WebSocket, and the namespace `/`: that is what every standard client uses for us.
-Everything else (binary packets, other namespaces, upgrades from polling) is `Garbage`. The
-formats are those of the protocol documents, https://socket.io/docs/v4/engine-io-protocol and
+Text over a WebSocket, with or without a namespace: that is what standard clients use for us.
+Everything else (binary packets, upgrades from polling) is `Garbage`. The formats are those of the
+protocol documents, https://socket.io/docs/v4/engine-io-protocol and
 https://socket.io/docs/v4/socket-io-protocol.
 """
 
@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
+
+MAIN: Final = "/"
+"""The namespace that a packet belongs to when it names none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +30,10 @@ class Goodbye:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """The page wants to join; `auth` is what it brings along."""
+    """The page wants to join a namespace; `auth` is what it brings along."""
 
     auth: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Elsewhere:
-    """The page wants to join a namespace that we do not have."""
-
-    namespace: str
+    namespace: str = MAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +43,7 @@ class Event:
     name: str
     data: Any
     number: bytes
+    namespace: str = MAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +65,12 @@ class Garbage:
     """Nothing that a standard client sends to us."""
 
 
-Packet = Pong | Goodbye | Join | Elsewhere | Event | Unreadable | Ack | Garbage
+Packet = Pong | Goodbye | Join | Event | Unreadable | Ack | Garbage
 
-_JOIN: Final = re.compile(rb"40(?:(/[^,?]{0,100})(?:\?[^,]*)?,)?(.*)", re.DOTALL)
-_EVENT: Final = re.compile(rb"42([0-9]{0,16})(?=\[)")
-_ACK: Final = re.compile(rb"43([0-9]{1,16})\[")
+_WHERE: Final = rb"(?:(/[^,?\[]{0,100})(?:\?[^,\[]*)?,)?"
+_JOIN: Final = re.compile(rb"40" + _WHERE + rb"(.*)", re.DOTALL)
+_EVENT: Final = re.compile(rb"42" + _WHERE + rb"([0-9]{0,16})(?=\[)")
+_ACK: Final = re.compile(rb"43" + _WHERE + rb"([0-9]{1,16})\[")
 _PONG, _GOODBYE, _GARBAGE = Pong(), Goodbye(), Garbage()
 
 
@@ -82,7 +81,7 @@ def parse(data: bytes) -> Packet:
             return _event(data)
         case b"43":
             found = _ACK.match(data)
-            return Ack(int(found[1])) if found else _GARBAGE
+            return Ack(int(found[2])) if found else _GARBAGE
         case b"40":
             return _join(data)
         case b"41" | b"1":
@@ -97,24 +96,23 @@ def _event(data: bytes) -> Packet:
     found = _EVENT.match(data)
     if found is None:
         return _GARBAGE
-    number = found[1]
+    where, number = found[1], found[2]
     try:
         name, *arguments = orjson.loads(data[found.end() :])
+        namespace = MAIN if where is None else where.decode()
     except ValueError:
         return Unreadable(number) if number else _GARBAGE
     if not isinstance(name, str) or len(arguments) > 1:
         return Unreadable(number) if number else _GARBAGE
-    return Event(name, arguments[0] if arguments else {}, number)
+    return Event(name, arguments[0] if arguments else {}, number, namespace)
 
 
 def _join(data: bytes) -> Packet:
     found = _JOIN.fullmatch(data)
     assert found is not None, "the pattern ends in anything"
-    namespace, rest = found[1], found[2]
+    namespace, rest = found[1] or MAIN.encode(), found[2]
     try:
-        if namespace not in (None, b"/"):
-            return Elsewhere(namespace.decode())
-        return Join(orjson.loads(rest) if rest else None)
+        return Join(orjson.loads(rest) if rest else None, namespace.decode())
     except ValueError:
         return _GARBAGE
 
@@ -137,22 +135,26 @@ def opening(engine_id: str, ping_interval_s: float, ping_timeout_s: float, most:
     )
 
 
-def joined(sid: str) -> bytes:
-    return b"40" + orjson.dumps({"sid": sid})
+def _where(namespace: str) -> bytes:
+    return b"" if namespace == MAIN else f"{namespace},".encode()
 
 
-def refused(message: str, data: Any = None, namespace: str = "") -> bytes:
+def joined(sid: str, namespace: str = MAIN) -> bytes:
+    return b"40" + _where(namespace) + orjson.dumps({"sid": sid})
+
+
+def refused(message: str, data: Any = None, namespace: str = MAIN) -> bytes:
     """The page may not join; `data` says why, for its program."""
-    where = f"{namespace},".encode() if namespace else b""
     body = {"message": message} if data is None else {"message": message, "data": data}
-    return b"44" + where + orjson.dumps(body)
+    return b"44" + _where(namespace) + orjson.dumps(body)
 
 
-def event(name: str, payload: Any, number: int | None = None) -> bytes:
+def event(name: str, payload: Any, number: int | None = None, namespace: str = MAIN) -> bytes:
     """An event; with a number the page acknowledges it."""
-    head = b"42" if number is None else b"42%d" % number
-    return head + orjson.dumps([name, payload])
+    head = b"42" + _where(namespace)
+    return head + (b"" if number is None else b"%d" % number) + orjson.dumps([name, payload])
 
 
-def acknowledgement(number: bytes, answer: Any) -> bytes:
-    return b"43" + number + (b"[]" if answer is None else orjson.dumps([answer]))
+def acknowledgement(number: bytes, answer: Any, namespace: str = MAIN) -> bytes:
+    body = b"[]" if answer is None else orjson.dumps([answer])
+    return b"43" + _where(namespace) + number + body

@@ -8,9 +8,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
+from aiohttp import web
 from pydantic import BaseModel, ValidationError
 from redis.exceptions import RedisError
 
+from chatserver import packets
 from chatserver.engine import Engine, Refusal
 from chatserver.live.dialogs import Busy
 from chatserver.live.hub import Page
@@ -83,14 +85,14 @@ class Sockets:
         self._engine = engine
         self._service = service
         service.on_replaced = self._replace
-        engine.edge = self
+        engine.serve(packets.MAIN, self)
         self._asks: dict[str, tuple[type[BaseModel], Answering[Any]]] = {
             event: (model, getattr(service.requests, event)) for event, model in self.EVENTS.items()
         }
 
     # --- Coming and going ------------------------------------------------------------------
 
-    async def connect(self, sid: str, auth: Any) -> Refusal | None:
+    async def connect(self, sid: str, auth: Any, _request: web.Request) -> Refusal | None:
         """Admit a socket by its arrival token; whatever goes wrong becomes a refusal."""
         token = auth.get("token") if isinstance(auth, dict) else None
         arrival_id = self._service.tokens.read_arrival(token)

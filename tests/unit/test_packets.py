@@ -14,7 +14,6 @@ from chatserver import packets
 from chatserver.connection import BURST, FRAMES_PER_S, MAX_ASKED, Socket
 from chatserver.packets import (
     Ack,
-    Elsewhere,
     Event,
     Garbage,
     Goodbye,
@@ -35,8 +34,10 @@ from chatserver.packets import (
         (b"40", Join(None)),
         (b'40{"token":"t"}', Join({"token": "t"})),
         (b'40/,{"token":"t"}', Join({"token": "t"})),
-        (b'40/admin,{"token":"t"}', Elsewhere("/admin")),
-        (b"40/admin?x=1,", Elsewhere("/admin")),
+        (b'40/admin,{"token":"t"}', Join({"token": "t"}, "/admin")),
+        (b"40/admin?x=1,", Join(None, "/admin")),
+        (b'42/admin,7["watch",{}]', Event("watch", {}, b"7", "/admin")),
+        (b'42/admin,["watch"]', Event("watch", {}, b"", "/admin")),
         (b"40{", Garbage()),
         (b"40/admin", Garbage()),
         (b'42["ready"]', Event("ready", {}, b"")),
@@ -46,7 +47,10 @@ from chatserver.packets import (
         (b"421[]", Unreadable(b"1")),
         (b"421[1]", Unreadable(b"1")),
         (b"42[1]", Garbage()),
-        (b'42/admin,["x"]', Garbage()),
+        (b'42/admin["x"]', Garbage()),
+        (b'42/\xff,1["x"]', Unreadable(b"1")),
+        (b"43/admin,5[]", Ack(5)),
+        (b"41/admin,", Goodbye()),
         (b'4212345678901234567["x"]', Garbage()),
         ('42١["x"]'.encode(), Garbage()),
         (b"431[]", Ack(1)),
@@ -79,13 +83,18 @@ values = st.recursive(
 )
 
 
-@given(st.text(max_size=20), values, st.none() | st.integers(1, 10**9))
-def test_what_the_server_writes_is_what_was_meant(name: str, data: Any, number: int | None) -> None:
-    packet = packets.event(name, data, number)
-    assert parse(packet) == Event(name, data, b"" if number is None else str(number).encode())
-    ack = packets.acknowledgement(b"7", data)
+@given(
+    st.text(max_size=20), values, st.none() | st.integers(1, 10**9), st.sampled_from(["/", "/team"])
+)
+def test_what_the_server_writes_is_what_was_meant(
+    name: str, data: Any, number: int | None, namespace: str
+) -> None:
+    packet = packets.event(name, data, number, namespace)
+    asked = b"" if number is None else str(number).encode()
+    assert parse(packet) == Event(name, data, asked, namespace)
+    ack = packets.acknowledgement(b"7", data, namespace)
     assert parse(ack) == Ack(7)
-    assert orjson.loads(ack[3:]) == ([] if data is None else [data])
+    assert orjson.loads(ack[ack.index(b"[") :]) == ([] if data is None else [data])
 
 
 # --- One socket ----------------------------------------------------------------------------
