@@ -139,6 +139,11 @@ class Keys:
         """Hash: `alive`, when a healthy process last said so; `lost`, seconds of outage so far."""
         return self("clock")
 
+    @property
+    def processes(self) -> str:
+        """Hash: server process → when it started, its last sign of life, and its pages."""
+        return self("processes")
+
     def typing(self, turn: str) -> str:
         """String that expires: somebody typed in this turn of a dialog."""
         return self(f"typing:{turn}")

@@ -62,7 +62,8 @@ class Dialogs:
     """The live dialogs of a process.
 
     `on_refresh(arrival_id)` asks for a new `state` to that page; `on_place(item, n)` tells of a
-    place that is free again, `on_waiting(arrival_ids)` of people who are back in the lobby.
+    place that is free again, `on_waiting(arrival_ids)` of people who are back in the lobby,
+    `on_event(state, event)` of every event that is taken in here, and the state after it.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class Dialogs:
         self.on_refresh: Callable[[str], None] = lambda arrival_id: None
         self.on_place: Callable[[str, int], None] = lambda item_id, place: None
         self.on_waiting: Callable[[Iterable[str]], None] = lambda arrival_ids: None
+        self.on_event: Callable[[DialogState, Event], None] | None = None
         fanout.on("events", self._told)
 
     # --- Serving ---------------------------------------------------------------------------
@@ -271,6 +273,8 @@ class Dialogs:
         if seq != before.seq + 1:
             return
         after = live.state = after or evolve(before, event)
+        if self.on_event is not None:
+            self.on_event(after, event)
         now = self._now()
         for seat in before.seats.values():
             if seat.gone:

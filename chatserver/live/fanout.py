@@ -38,14 +38,15 @@ class Fanout:
         self._listener = listener
         self._channel = channel
         self._process_id = process_id
-        self._handlers: dict[str, Handler] = {}
+        self._handlers: dict[str, list[Handler]] = {}
         self._batcher: Batcher[tuple[str, Any]] = Batcher(self._publish, "fan-out")
         self._subscribed = False
         self._alone_until = 0.0
         self.on_up: Callable[[], None] | None = None
 
     def on(self, kind: str, handler: Handler) -> None:
-        self._handlers[kind] = handler
+        """Let `handler` take the notes of this kind, beside those that do already."""
+        self._handlers.setdefault(kind, []).append(handler)
 
     def tell(self, kind: str, note: Any) -> None:
         """Queue a note (JSON types) to the other processes; this one does not get it."""
@@ -113,10 +114,8 @@ class Fanout:
         if sender == self._process_id:
             return
         for kind, note in notes:
-            handler = self._handlers.get(kind)
-            if handler is None:
-                continue
-            try:
-                handler(note)
-            except Exception:
-                log.exception("a note of kind %s could not be handled", kind)
+            for handler in self._handlers.get(kind, ()):
+                try:
+                    handler(note)
+                except Exception:
+                    log.exception("a note of kind %s could not be handled", kind)

@@ -56,7 +56,10 @@ NOT_NOW: Final = Refused(error="This is not possible right now.", code=ErrorCode
 
 
 class Requests:
-    """Answers pages. A request that finds nothing to do answers like the first time."""
+    """Answers pages. A request that finds nothing to do answers like the first time.
+
+    `on_typing(dialog_id, role, on)` tells of signs of typing, wherever they were given.
+    """
 
     def __init__(
         self,
@@ -85,6 +88,7 @@ class Requests:
         self._is_open = is_open
         self._now = now
         self._tasks: set[asyncio.Task[None]] = set()
+        self.on_typing: Callable[[str, Role, bool], None] | None = None
         fanout.on("typing", self._typing_elsewhere)
 
     # --- What a page may ask ---------------------------------------------------------------
@@ -222,8 +226,10 @@ class Requests:
             return
         for other in state.seats.values():
             if other is not seat and not other.gone:
-                self._fanout.tell("typing", [other.arrival_id, ask.on])
+                self._fanout.tell("typing", [other.arrival_id, ask.on, state.dialog_id, seat.role])
                 self._hub.emit(other.arrival_id, "typing", ask)
+        if self.on_typing is not None:
+            self.on_typing(state.dialog_id, seat.role, ask.on)
         now = time.monotonic()
         lasting = state.rules.turn_limit_s
         again_s = min(TYPING_SIGN_S, lasting / 4)
@@ -246,8 +252,10 @@ class Requests:
             log.info("dialog %s: a sign of typing is lost: %r", dialog_id, error)
 
     def _typing_elsewhere(self, note: Any) -> None:
-        arrival_id, on = note
+        arrival_id, on, dialog_id, role = note
         self._hub.emit(arrival_id, "typing", Typing(on=on))
+        if self.on_typing is not None:
+            self.on_typing(dialog_id, Role(role), on)
 
     # --- Helpers ---------------------------------------------------------------------------
 

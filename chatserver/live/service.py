@@ -23,6 +23,7 @@ from chatserver.live.health import Health
 from chatserver.live.hub import Hub, Page, Wire
 from chatserver.live.matching import Matching
 from chatserver.live.presence import Presence
+from chatserver.live.processes import Processes
 from chatserver.live.requests import Requests
 from chatserver.live.screens import Screens
 from chatserver.tokens import Tokens, new_id
@@ -73,7 +74,9 @@ class LiveService:
         self.tokens = Tokens(config.secret_key, study.id)
         self.door = door or LinkDoor(study, guests=config.guests)
         self.hub = Hub(wire)
-        self.fanout = Fanout(redis, listener, keys.channel, new_id("p"))
+        process_id = new_id("p")
+        self.fanout = Fanout(redis, listener, keys.channel, process_id)
+        self.processes = Processes(redis, keys, process_id, pages=lambda: len(self.hub), now=now)
         self.deadlines = Deadlines(
             redis, keys, stretches=study.rules.turn_stretch, presence_s=config.presence_s
         )
@@ -195,11 +198,13 @@ class LiveService:
     async def stop(self) -> None:
         """End the loops. Takes nobody's seat: the next process goes on where this one stopped."""
         self._stop.set()
-        with_end = asyncio.gather(self.fanout.flushed(), self.deadlines.flushed())
+        with_end = asyncio.gather(
+            self.fanout.flushed(), self.deadlines.flushed(), self.processes.leave()
+        )
         try:
             async with asyncio.timeout(1.0):
                 await with_end
-        except TimeoutError:
+        except (RedisError, OSError, TimeoutError):
             log.warning("Redis did not take the last notes; the record has them")
         for task in (*self._tasks, *self._loose):
             task.cancel()
@@ -256,6 +261,7 @@ class LiveService:
 
     async def _say_alive(self) -> None:
         await self.deadlines.alive(self.config.no_outage_s)
+        await self.processes.say()
 
     async def _look_at_record(self) -> None:
         while await every(self.config.poll_s, self._stop):

@@ -33,6 +33,26 @@ Words = Annotated[Plain, Field(min_length=1, max_length=1000)]
 Name = Annotated[Plain, Field(min_length=1, max_length=100)]
 
 
+class Code(StrEnum):
+    """Why something was not done."""
+
+    SIGNED_OUT = "signed_out"
+    NOT_ALLOWED = "not_allowed"
+    BAD_CSRF = "bad_csrf"
+    WAIT = "wait"
+    BAD_REQUEST = "bad_request"
+    NOT_THERE = "not_there"
+    CONFLICT = "conflict"
+    TRY_AGAIN = "try_again"
+
+
+class Denied(Wire):
+    """Nothing happened; `error` is a sentence for whoever asked."""
+
+    error: str
+    code: Code
+
+
 # --- Sign-in -------------------------------------------------------------------------------
 
 
@@ -99,7 +119,6 @@ class BoardRow(Wire):
     turn: Role | None
     turn_at: float
     opened_at: float
-    language: str
     seats: list[BoardSeat]
 
 
@@ -699,6 +718,7 @@ class AuditRows(Wire):
 
 
 MONITOR_EXPORTED: tuple[type[BaseModel], ...] = (
+    Denied,
     SignIn,
     Me,
     Done,

@@ -197,6 +197,7 @@ releases: Final = Table(
     Column("release", Text, nullable=False),
     Column("code", Text, nullable=False, unique=True),
     Column("at", Double, nullable=False),
+    Index("ix_releases_at", "at"),
 )
 
 ledger: Final = Table(

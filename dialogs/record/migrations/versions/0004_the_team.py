@@ -17,6 +17,7 @@ def upgrade() -> None:
     op.create_index("ix_dialogs_opened_at", "dialogs", ["study_id", "opened_at"])
     op.create_index("ix_dialogs_ended_at", "dialogs", ["study_id", "ended_at"])
     op.create_index("ix_arrivals_created_at", "arrivals", ["study_id", "created_at"])
+    op.create_index("ix_releases_at", "releases", ["at"])
     op.create_table(
         "admins",
         sa.Column("id", sa.Text(), nullable=False),

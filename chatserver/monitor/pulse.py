@@ -1,0 +1,138 @@
+"""How the study stands, put together for whoever watches."""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+from redis.exceptions import RedisError
+
+from chatserver.live.service import LiveService
+from chatserver.monitor.wire import (
+    Chart,
+    ChartPoint,
+    Health,
+    LobbyRow,
+    Now,
+    ProcessOut,
+)
+from dialogs.record import overview
+from dialogs.record.overview import Step
+from dialogs.rules import StudyStatus
+
+LOBBY_SHOWN: Final = 100
+"""Of how many people in the lobby each wait is shown."""
+STEP_S: Final = 60
+
+
+class Pulse:
+    """Reads what the page *Now* shows."""
+
+    def __init__(self, service: LiveService) -> None:
+        self._service = service
+        self._record = service.record
+        self._study_id = service.config.study.id
+
+    async def now(self) -> Now:
+        """The whole study at this moment.
+
+        Raises:
+            RecordError: the database does not answer.
+        """
+        service = self._service
+        at = service.now()
+        found = await self._record.read(overview.overview, self._study_id, at)
+        waiting = await self._record.read(overview.lobby, self._study_id, LOBBY_SHOWN)
+        return Now(
+            at=at,
+            status=StudyStatus.OPEN if service.is_open() else StudyStatus.PAUSED,
+            places=found.places,
+            done=found.done,
+            live=found.live,
+            inside=found.inside,
+            rate=found.rate,
+            ends_at=found.ends_at(at),
+            cost=found.cost,
+            paid=found.paid,
+            forecast=found.forecast(service.config.study.rules.pay.complete),
+            hourly=found.hourly,
+            to_review=0,
+            lobby=[
+                LobbyRow(
+                    arrival_id=row.arrival_id,
+                    worker_id=row.worker_id,
+                    since=row.ready_at,
+                    waited_s=row.waited_s,
+                    language=row.language,
+                )
+                for row in waiting
+            ],
+            lobby_size=found.in_lobby,
+            health=await self.health(),
+        )
+
+    async def health(self) -> Health:
+        """What is in order; Redis need not answer for it."""
+        health = self._service.health
+        try:
+            processes = await self._service.processes.all()
+        except (RedisError, OSError, TimeoutError):
+            processes = []
+        return Health(
+            database=health.database_ok,
+            redis=health.redis_ok,
+            processes=[
+                ProcessOut(id=p.id, started_at=p.started_at, seen_at=p.seen_at, pages=p.pages)
+                for p in processes
+            ],
+            recruiting_at=None,
+            recruiting=[],
+        )
+
+    async def chart(self, since: float) -> Chart:
+        """What has happened since then, in steps of a minute.
+
+        Raises:
+            RecordError: the database does not answer.
+        """
+        now = self._service.now()
+        steps = await self._record.read(overview.chart, self._study_id, since, now, STEP_S)
+        return Chart(step_s=STEP_S, points=[_point(step) for step in steps])
+
+
+def _point(step: Step) -> ChartPoint:
+    return ChartPoint(
+        at=step.at,
+        arrivals=step.arrivals,
+        pairs=step.pairs,
+        complete=step.complete,
+        lost=step.lost,
+        wait_s=step.wait_s,
+    )
+
+
+class Often:
+    """When something that takes its time is to be done again: every `every_s` seconds, and less
+    often where that would be more than a twentieth of the time."""
+
+    def __init__(self, every_s: float) -> None:
+        self._every_s = every_s
+        self._due = 0.0
+        self._began = 0.0
+
+    def is_due(self) -> bool:
+        """Whether to do it now; if so, it counts as begun."""
+        now = time.monotonic()
+        if now < self._due:
+            return False
+        self._began = now
+        return True
+
+    def done(self) -> None:
+        """It has been done, or has failed."""
+        now = time.monotonic()
+        self._due = max(self._began + self._every_s, now + 20 * (now - self._began))
+
+    def soon(self) -> None:
+        """Do it at the next opportunity."""
+        self._due = 0.0

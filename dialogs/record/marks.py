@@ -1,0 +1,77 @@
+"""By what somebody who looks at a list can tell that it is no longer how things are."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from sqlalchemy import BindParameter, Connection, bindparam, func, select
+
+from dialogs.record.tables import (
+    arrivals,
+    audit,
+    dialogs,
+    findings,
+    hits,
+    judgements,
+    ledger,
+    studies,
+    team_requests,
+    workers,
+)
+
+_STUDY: Final[BindParameter[str]] = bindparam("study")
+_OF_STUDY: Final = dialogs.c.study_id == _STUDY
+
+_MARKS: Final[dict[str, tuple[Any, ...]]] = {
+    "dialogs": (
+        select(dialogs.c.phase, dialogs.c.outcome, dialogs.c.acceptance, func.count())
+        .where(_OF_STUDY)
+        .group_by(dialogs.c.phase, dialogs.c.outcome, dialogs.c.acceptance),
+    ),
+    "workers": (
+        select(arrivals.c.status, func.count())
+        .where(arrivals.c.study_id == _STUDY)
+        .group_by(arrivals.c.status),
+        select(func.count(), func.count(workers.c.excluded_at)).where(workers.c.study_id == _STUDY),
+        select(team_requests.c.state, func.count())
+        .where(team_requests.c.study_id == _STUDY)
+        .group_by(team_requests.c.state),
+    ),
+    "hits": (
+        select(hits.c.state, func.count(), func.sum(hits.c.seats), func.sum(hits.c.free))
+        .where(hits.c.study_id == _STUDY)
+        .group_by(hits.c.state),
+    ),
+    "ledger": (
+        select(ledger.c.state, func.count(), func.sum(ledger.c.cents), func.count(ledger.c.problem))
+        .join(arrivals, arrivals.c.id == ledger.c.arrival_id)
+        .where(arrivals.c.study_id == _STUDY)
+        .group_by(ledger.c.state),
+    ),
+    "review": (
+        select(func.count())
+        .select_from(judgements)
+        .join(dialogs, dialogs.c.id == judgements.c.dialog_id)
+        .where(_OF_STUDY),
+        select(func.count())
+        .select_from(findings)
+        .join(dialogs, dialogs.c.id == findings.c.dialog_id)
+        .where(_OF_STUDY),
+    ),
+    "study": (select(studies.c.status, studies.c.changes).where(studies.c.id == _STUDY),),
+    "audit": (select(func.count()).where(audit.c.study_id == _STUDY),),
+}
+
+Marks = dict[str, tuple[Any, ...]]
+"""What is looked at → something that differs when it has changed."""
+
+
+def marks(connection: Connection, study_id: str) -> Marks:
+    """The marks of a study at this moment."""
+    return {
+        name: tuple(
+            tuple(sorted(map(tuple, connection.execute(query, {"study": study_id})), key=repr))
+            for query in queries
+        )
+        for name, queries in _MARKS.items()
+    }
