@@ -272,10 +272,12 @@ class Engine:
 
     # --- What the live service asks of the sockets -----------------------------------------
 
-    def send(self, sids: Iterable[str], event: str, payload: Any) -> None:
+    def send(
+        self, sids: Iterable[str], event: str, payload: Any, namespace: str = packets.MAIN
+    ) -> None:
         """Send one event, encoded once. A socket that has gone is passed over; catch-up is by
         the record."""
-        frame = text_frame(packets.event(event, payload))
+        frame = text_frame(packets.event(event, payload, namespace=namespace))
         for sid in sids:
             socket = self._sockets.get(sid)
             if socket is not None:

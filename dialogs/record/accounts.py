@@ -1,0 +1,231 @@
+"""HITs, relaunches and payments in lists, for the team. Lists come in pages, the newest first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Connection, case, func, or_, select
+
+from dialogs.record.listing import PAGE, Cursor, older
+from dialogs.record.payments import PAYMENTS, PaymentRow, payment_of
+from dialogs.record.tables import (
+    arrivals,
+    assignments,
+    dialogs,
+    hits,
+    items,
+    ledger,
+    relaunch_seats,
+    relaunches,
+)
+from dialogs.rules import AssignmentStatus, HitState, LedgerState, Outcome
+
+# --- HITs ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ListedHit:
+    """A HIT: `taken` of its seats are somebody's, `submitted` wait for a decision over there."""
+
+    id: str
+    remote_id: str | None
+    state: HitState
+    seats: int
+    taken: int
+    submitted: int
+    reward: int
+    posted_at: float | None
+    expires_at: float | None
+    problem: str | None
+
+
+def hits_by_state(connection: Connection, study_id: str) -> dict[HitState, int]:
+    """How many HITs are in each state."""
+    query = (
+        select(hits.c.state, func.count()).where(hits.c.study_id == study_id).group_by(hits.c.state)
+    )
+    return {HitState(row[0]): row[1] for row in connection.execute(query)}
+
+
+def listed_hits(
+    connection: Connection, study_id: str, state: HitState | None, after: Cursor | None
+) -> tuple[list[ListedHit], int, Cursor | None]:
+    """A page of HITs, how many there are in all, and where the next page begins."""
+    conditions: list[Any] = [hits.c.study_id == study_id]
+    if state is not None:
+        conditions.append(hits.c.state == state.value)
+    total = connection.execute(select(func.count()).select_from(hits).where(*conditions))
+    query = (
+        select(hits)
+        .where(*conditions)
+        .order_by(hits.c.created_at.desc(), hits.c.id.desc())
+        .limit(PAGE + 1)
+    )
+    if after is not None:
+        query = query.where(older(hits.c.created_at, hits.c.id, after))
+    rows = connection.execute(query).all()
+    following = (rows[PAGE - 1].created_at, rows[PAGE - 1].id) if len(rows) > PAGE else None
+    page = rows[:PAGE]
+    waits = assignments.c.status == AssignmentStatus.SUBMITTED.value
+    held = {
+        row.hit_id: row
+        for row in connection.execute(
+            select(
+                assignments.c.hit_id,
+                func.count().label("n"),
+                func.count(case((waits, 1))).label("submitted"),
+            )
+            .where(
+                assignments.c.hit_id.in_([row.id for row in page]),
+                assignments.c.status != AssignmentStatus.RETURNED.value,
+            )
+            .group_by(assignments.c.hit_id)
+        )
+    }
+    found = [
+        ListedHit(
+            row.id,
+            row.remote_id,
+            HitState(row.state),
+            row.seats,
+            held[row.id].n if row.id in held else 0,
+            held[row.id].submitted if row.id in held else 0,
+            row.reward,
+            row.posted_at,
+            row.expires_at,
+            row.problem,
+        )
+        for row in page
+    ]
+    return found, total.scalar_one(), following
+
+
+# --- Relaunches ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """An item with a dialog that had to be held again: all its dialogs, how each ended, and the
+    HITs that were posted for it."""
+
+    image_id: str
+    position: int
+    wanted: int
+    complete: int
+    dialogs: tuple[tuple[str, str, tuple[str, ...]], ...]
+
+
+def relaunched_items(
+    connection: Connection, study_id: str, after: int | None
+) -> tuple[list[Failed], int, int | None]:
+    """A page of the items that were relaunched, in their order; how many there are in all, and
+    after which position the next page begins."""
+    again = select(relaunches.c.dialog_id).where(relaunches.c.item_id == items.c.id).exists()
+    conditions = [items.c.study_id == study_id, again]
+    total = connection.execute(select(func.count()).select_from(items).where(*conditions))
+    query = select(items).where(*conditions).order_by(items.c.position).limit(PAGE + 1)
+    if after is not None:
+        query = query.where(items.c.position > after)
+    rows = connection.execute(query).all()
+    page = rows[:PAGE]
+    held: dict[str, list[Any]] = {row.id: [] for row in page}
+    for row in connection.execute(
+        select(dialogs)
+        .where(dialogs.c.item_id.in_(held))
+        .order_by(dialogs.c.opened_at, dialogs.c.id)
+    ):
+        held[row.item_id].append(row)
+    posted: dict[str, list[str]] = {}
+    for row in connection.execute(
+        select(relaunch_seats.c.dialog_id, relaunch_seats.c.hit_id)
+        .join(relaunches, relaunches.c.dialog_id == relaunch_seats.c.dialog_id)
+        .where(relaunches.c.item_id.in_(held))
+        .order_by(relaunch_seats.c.dialog_id, relaunch_seats.c.hit_id)
+    ):
+        posted.setdefault(row.dialog_id, []).append(row.hit_id)
+    found = [
+        Failed(
+            row.image_id,
+            row.position,
+            row.wanted,
+            sum(_counts(each) for each in held[row.id]),
+            tuple((each.id, _how(each), tuple(posted.get(each.id, ()))) for each in held[row.id]),
+        )
+        for row in page
+    ]
+    following = page[-1].position if len(rows) > PAGE else None
+    return found, total.scalar_one(), following
+
+
+def _how(row: Any) -> str:
+    how: str = row.acceptance if row.acceptance == "rejected" else row.outcome or row.phase
+    return how
+
+
+def _counts(row: Any) -> bool:
+    return bool(row.outcome == Outcome.COMPLETE.value and row.acceptance != "rejected")
+
+
+# --- Payments ------------------------------------------------------------------------------
+
+_NAME: Final = ledger.c.arrival_id + "/" + ledger.c.reason
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPayment:
+    """A payment, whose it is by our id of the person, and when it went out."""
+
+    payment: PaymentRow
+    worker_id: str
+    paid_at: float | None
+
+
+def listed_payments(
+    connection: Connection,
+    study_id: str,
+    *,
+    states: tuple[LedgerState, ...] = (),
+    problem: bool = False,
+    after: Cursor | None = None,
+) -> tuple[list[ListedPayment], int, Cursor | None]:
+    """A page of payments, how many there are in all, and where the next page begins. With
+    `problem`, those that something is in the way of."""
+    conditions: list[Any] = [arrivals.c.study_id == study_id]
+    if states:
+        conditions.append(ledger.c.state.in_([state.value for state in states]))
+    if problem:
+        stuck = ledger.c.state.in_([LedgerState.FAILED.value, LedgerState.HELD.value])
+        over = ledger.c.state.in_([LedgerState.PAID.value, LedgerState.CANCELLED.value])
+        conditions.append(or_(stuck, ~over & ledger.c.problem.is_not(None)))
+    total = connection.execute(
+        select(func.count())
+        .select_from(ledger)
+        .join(arrivals, arrivals.c.id == ledger.c.arrival_id)
+        .where(*conditions)
+    )
+    query = (
+        PAYMENTS.add_columns(_NAME.label("name"), arrivals.c.worker_id)
+        .where(*conditions)
+        .order_by(ledger.c.at.desc(), _NAME.desc())
+        .limit(PAGE + 1)
+    )
+    if after is not None:
+        query = query.where(older(ledger.c.at, _NAME, after))
+    rows = connection.execute(query).all()
+    following = (rows[PAGE - 1].at, rows[PAGE - 1].name) if len(rows) > PAGE else None
+    found = [ListedPayment(payment_of(row), row.worker_id, row.paid_at) for row in rows[:PAGE]]
+    return found, total.scalar_one(), following
+
+
+def payments_of_arrivals(connection: Connection, arrival_ids: list[str]) -> list[ListedPayment]:
+    """All payments of some arrivals, a few hundred at most; the oldest first."""
+    query = (
+        PAYMENTS.add_columns(arrivals.c.worker_id)
+        .where(ledger.c.arrival_id.in_(arrival_ids))
+        .order_by(ledger.c.at, ledger.c.arrival_id, ledger.c.reason)
+    )
+    return [
+        ListedPayment(payment_of(row), row.worker_id, row.paid_at)
+        for row in connection.execute(query)
+    ]
