@@ -18,6 +18,7 @@ from dialogs.events import Said, from_json
 from dialogs.record.listing import PAGE, Cursor, older
 from dialogs.record.queries import chunks
 from dialogs.record.tables import (
+    admins,
     arrivals,
     dialogs,
     events,
@@ -121,11 +122,12 @@ def people(
     return _complete(connection, rows[:PAGE]), total, following
 
 
-def people_by_id(connection: Connection, ids: Collection[str]) -> dict[str, Person]:
-    """These people, by our ids."""
+def people_by_id(connection: Connection, study_id: str, ids: Collection[str]) -> dict[str, Person]:
+    """These people of the study, by our ids."""
     found: list[Person] = []
     for chunk in chunks(ids):
-        rows = connection.execute(select(workers).where(workers.c.id.in_(chunk))).all()
+        query = select(workers).where(workers.c.id.in_(chunk), workers.c.study_id == study_id)
+        rows = connection.execute(query).all()
         found += _complete(connection, rows)
     return {person.id: person for person in found}
 
@@ -312,7 +314,7 @@ def arrivals_of_worker(connection: Connection, worker_id: str) -> list[str]:
 class NoteRow:
     """What somebody of the team wrote about a person."""
 
-    admin_id: str | None
+    by: str | None
     text: str
     at: float
 
@@ -320,8 +322,9 @@ class NoteRow:
 def notes_of(connection: Connection, worker_id: str) -> list[NoteRow]:
     """The notes on a person, the newest first."""
     query = (
-        select(worker_notes)
+        select(worker_notes, admins.c.name)
+        .outerjoin(admins, admins.c.id == worker_notes.c.admin_id)
         .where(worker_notes.c.worker_id == worker_id)
         .order_by(worker_notes.c.at.desc(), worker_notes.c.id)
     )
-    return [NoteRow(row.admin_id, row.text, row.at) for row in connection.execute(query)]
+    return [NoteRow(row.name, row.text, row.at) for row in connection.execute(query)]

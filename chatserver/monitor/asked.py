@@ -1,0 +1,117 @@
+"""What an address or a body asks for, checked: whatever is wrong is told in one sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final, TypeVar
+
+import orjson
+from aiohttp import web
+from pydantic import BaseModel, ValidationError
+
+from chatserver.monitor.cursors import from_text
+from chatserver.monitor.wire import Code, Denied
+from chatserver.wire import is_modest
+from dialogs.record.listing import Cursor
+
+Kind = TypeVar("Kind", bound=StrEnum)
+Body = TypeVar("Body", bound=BaseModel)
+
+LONGEST: Final = 200
+"""Characters of a value in an address, at most."""
+
+
+class NotDone(Exception):
+    """Nothing was done, and what the page is told."""
+
+    def __init__(self, status: int, code: Code, error: str) -> None:
+        super().__init__(error)
+        self.status = status
+        self.denied = Denied(error=error, code=code)
+
+
+def bad(where: str, why: str) -> NotDone:
+    """What was asked for makes no sense."""
+    return NotDone(400, Code.BAD_REQUEST, f"{where}: {why}")
+
+
+def not_there(what: str) -> NotDone:
+    """Nobody knows this."""
+    return NotDone(404, Code.NOT_THERE, f"There is no such {what}.")
+
+
+def conflict(error: str) -> NotDone:
+    """Something else happened meanwhile."""
+    return NotDone(409, Code.CONFLICT, error)
+
+
+def text(query: Mapping[str, str], name: str) -> str | None:
+    """A text in an address; None if it is empty or left out."""
+    value = query.get(name, "")
+    if len(value) > LONGEST:
+        raise bad(name, f"must have {LONGEST} characters or fewer")
+    if any(char < " " or char == "\x7f" for char in value):
+        raise bad(name, "must hold no control characters")
+    return value or None
+
+
+def one_of(query: Mapping[str, str], name: str, kind: type[Kind]) -> Kind | None:
+    """One of an enum's texts."""
+    value = text(query, name)
+    if value is None:
+        return None
+    try:
+        return kind(value)
+    except ValueError:
+        raise bad(name, f"must be one of {', '.join(kind)}") from None
+
+
+def number(query: Mapping[str, str], name: str) -> float | None:
+    """A number, such as a time."""
+    value = text(query, name)
+    if value is None:
+        return None
+    try:
+        found = float(value)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise bad(name, "must be a number")
+    return found
+
+
+def flag(query: Mapping[str, str], name: str) -> bool:
+    """Whether something is wished for: `1`."""
+    value = text(query, name)
+    if value not in (None, "0", "1"):
+        raise bad(name, "must be 0 or 1")
+    return value == "1"
+
+
+def after(query: Mapping[str, str]) -> Cursor | None:
+    """Where a page begins."""
+    value = text(query, "after")
+    try:
+        return None if value is None else from_text(value)
+    except ValueError as error:
+        raise bad("after", str(error)) from None
+
+
+async def body(request: web.Request, model: type[Body]) -> Body:
+    """What a page sends, as `model`."""
+    sent = await request.read()
+    try:
+        found = orjson.loads(sent)
+    except orjson.JSONDecodeError:
+        raise bad("body", "is not JSON") from None
+    if not isinstance(found, dict) or not is_modest(found):
+        raise bad("body", "is not what this address takes")
+    try:
+        # From JSON, in which the texts of an enum are its members.
+        return model.model_validate_json(sent)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part)[:40] for part in first["loc"]) or "body"
+        raise bad(where, first["msg"]) from None

@@ -1,0 +1,243 @@
+"""What the team reads: `GET /api/monitor/…`, but for review and sign-in."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from aiohttp import hdrs, web
+from pydantic import BaseModel
+
+from chatserver.live.service import LiveService
+from chatserver.monitor import asked
+from chatserver.monitor.cursors import to_text
+from chatserver.monitor.pulse import Pulse
+from chatserver.monitor.rows import (
+    dialog_out,
+    dialog_row,
+    payment_out,
+    worker_brief,
+    worker_row,
+)
+from chatserver.monitor.wire import (
+    ChainDialog,
+    ChainRow,
+    ChainRows,
+    DialogOut,
+    DialogRows,
+    HitRow,
+    HitRows,
+    LedgerRows,
+    LedgerSum,
+    NoteOut,
+    WorkerOut,
+    WorkerRows,
+)
+from dialogs.record import accounts, listing, people, queries
+from dialogs.record.listing import Filters
+from dialogs.record.payments import ledger_totals
+from dialogs.record.people import Wanted
+from dialogs.record.supply import supply
+from dialogs.record.whole import whole
+from dialogs.rules import Acceptance, HitState, LedgerState, Outcome, Phase
+
+MOST_HOURS: Final = 48.0
+DIALOGS_SHOWN: Final = 100
+"""Of how many of somebody's dialogs, the latest, each has a row."""
+
+
+class Reading:
+    """Answers what is read. Every answer is a page of what is in the record now."""
+
+    def __init__(self, service: LiveService, pulse: Pulse) -> None:
+        self._service = service
+        self._record = service.record
+        self._study_id = service.config.study.id
+        self._pulse = pulse
+
+    def add_to(self, app: web.Application) -> None:
+        """Add the routes."""
+        for path, answer in (
+            ("now", self.now),
+            ("chart", self.chart),
+            ("dialogs", self.dialogs),
+            ("dialogs/{id}", self.dialog),
+            ("workers", self.workers),
+            ("workers/{id}", self.worker),
+            ("hits", self.hits),
+            ("chains", self.chains),
+            ("ledger", self.ledger),
+            ("items/{id}/picture", self.picture),
+        ):
+            app.router.add_get(f"/api/monitor/{path}", answer)
+
+    async def now(self, _request: web.Request) -> web.StreamResponse:
+        return answered(await self._pulse.now())
+
+    async def chart(self, request: web.Request) -> web.StreamResponse:
+        hours = asked.number(request.query, "hours") or 3.0
+        if not 0 < hours <= MOST_HOURS:
+            raise asked.bad("hours", f"must be more than 0, and {MOST_HOURS:g} at most")
+        return answered(await self._pulse.chart(self._service.now() - hours * 3600))
+
+    async def dialogs(self, request: web.Request) -> web.StreamResponse:
+        query = request.query
+        filters = Filters(
+            phase=asked.one_of(query, "phase", Phase),
+            outcome=asked.one_of(query, "outcome", Outcome),
+            acceptance=asked.one_of(query, "acceptance", Acceptance),
+            flag=asked.text(query, "flag"),
+            worker=asked.text(query, "worker"),
+            since=asked.number(query, "since"),
+            until=asked.number(query, "until"),
+        )
+        rows, total, following = await self._record.read(
+            listing.listed, self._study_id, filters, asked.after(query)
+        )
+        shown = [dialog_row(row) for row in rows]
+        return answered(DialogRows(rows=shown, total=total, next=to_text(following)))
+
+    async def dialog(self, request: web.Request) -> web.StreamResponse:
+        try:
+            return answered(await self.show(request.match_info["id"]))
+        except LookupError:
+            raise asked.not_there("dialog") from None
+
+    async def show(self, dialog_id: str) -> DialogOut:
+        """Everything about one dialog.
+
+        Raises:
+            LookupError: there is none.
+        """
+        found = await self._record.read(whole, self._study_id, dialog_id)
+        if found is None:
+            raise LookupError(dialog_id)
+        return dialog_out(found, self._service.now())
+
+    async def workers(self, request: web.Request) -> web.StreamResponse:
+        query = request.query
+        wanted = Wanted(
+            search=asked.text(query, "search") or "",
+            excluded=asked.flag(query, "excluded"),
+            flagged=asked.flag(query, "flagged"),
+        )
+        found, total, following = await self._record.read(
+            people.people, self._study_id, wanted, asked.after(query)
+        )
+        shown = [worker_row(person) for person in found]
+        return answered(WorkerRows(rows=shown, total=total, next=to_text(following)))
+
+    async def worker(self, request: web.Request) -> web.StreamResponse:
+        worker_id = request.match_info["id"]
+        read = self._record.read
+        person = (await read(people.people_by_id, self._study_id, [worker_id])).get(worker_id)
+        if person is None:
+            raise asked.not_there("person")
+        habits = (await read(people.habits, [worker_id]))[worker_id]
+        came = await read(people.arrivals_of_worker, worker_id)
+        payments = await read(accounts.payments_of_arrivals, came[:DIALOGS_SHOWN])
+        dialogs = await read(listing.dialogs_of_worker, worker_id, DIALOGS_SHOWN)
+        notes = await read(people.notes_of, worker_id)
+        return answered(
+            WorkerOut(
+                row=worker_row(person),
+                external_id=person.external_id,
+                excluded_why=person.excluded_why,
+                brief=worker_brief(person, habits),
+                releases=await read(people.releases_of_worker, worker_id),
+                median_words=habits.words,
+                dialogs=[dialog_row(row) for row in dialogs],
+                payments=[payment_out(row) for row in payments],
+                notes=[NoteOut(by=note.by, text=note.text, at=note.at) for note in notes],
+                requests=[],
+            )
+        )
+
+    async def hits(self, request: web.Request) -> web.StreamResponse:
+        query, read = request.query, self._record.read
+        state = asked.one_of(query, "state", HitState)
+        rows, total, following = await read(
+            accounts.listed_hits, self._study_id, state, asked.after(query)
+        )
+        need = await read(supply, self._study_id)
+        return answered(
+            HitRows(
+                wanted=need.wanted,
+                have=need.have,
+                why="" if self._service.is_open() else "the study is paused",
+                states=await read(accounts.hits_by_state, self._study_id),
+                rows=[
+                    HitRow(
+                        id=row.id,
+                        remote_id=row.remote_id,
+                        state=row.state,
+                        seats=row.seats,
+                        taken=row.taken,
+                        submitted=row.submitted,
+                        reward=row.reward,
+                        posted_at=row.posted_at,
+                        expires_at=row.expires_at,
+                        problem=row.problem,
+                    )
+                    for row in rows
+                ],
+                total=total,
+                next=to_text(following),
+            )
+        )
+
+    async def chains(self, request: web.Request) -> web.StreamResponse:
+        after = asked.number(request.query, "after")
+        rows, total, following = await self._record.read(
+            accounts.relaunched_items, self._study_id, None if after is None else int(after)
+        )
+        shown = [
+            ChainRow(
+                image_id=row.image_id,
+                wanted=row.wanted,
+                complete=row.complete,
+                dialogs=[
+                    ChainDialog(id=id_, how=how, relaunched=list(hits))
+                    for id_, how, hits in row.dialogs
+                ],
+            )
+            for row in rows
+        ]
+        where = None if following is None else str(following)
+        return answered(ChainRows(rows=shown, total=total, next=where))
+
+    async def ledger(self, request: web.Request) -> web.StreamResponse:
+        query = request.query
+        state = asked.one_of(query, "state", LedgerState)
+        rows, total, following = await self._record.read(
+            accounts.listed_payments,
+            self._study_id,
+            states=(state,) if state else (),
+            problem=asked.flag(query, "problem"),
+            after=asked.after(query),
+        )
+        sums = await self._record.read(ledger_totals, self._study_id)
+        return answered(
+            LedgerRows(
+                sums=[
+                    LedgerSum(state=each.state, payments=each.payments, cents=each.cents)
+                    for each in sums
+                ],
+                rows=[payment_out(row) for row in rows],
+                total=total,
+                next=to_text(following),
+            )
+        )
+
+    async def picture(self, request: web.Request) -> web.StreamResponse:
+        """An item's picture, for the team only."""
+        item = await self._record.one(queries.items_by_id, request.match_info["id"])
+        if item is None:
+            raise asked.not_there("item")
+        file = self._service.config.pictures / item.file
+        # The same for ever, but for nobody else who uses this browser.
+        return web.FileResponse(file, headers={hdrs.CACHE_CONTROL: "private, max-age=3600"})
+
+
+def answered(body: BaseModel) -> web.Response:
+    """A model as the answer."""
+    return web.Response(text=body.model_dump_json(), content_type="application/json")

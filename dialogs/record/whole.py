@@ -1,0 +1,123 @@
+"""One dialog with everything that belongs to it, for the team."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from dialogs.events import Event
+from dialogs.record.accounts import ListedPayment, payments_of_arrivals
+from dialogs.record.people import Habits, Person, habits, people_by_id
+from dialogs.record.queries import ItemRow, events_after, items_by_id
+from dialogs.record.tables import admins, dialogs, findings, judgements, relaunches
+from dialogs.rules import Acceptance, Role
+from dialogs.state import DialogState, fold
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRow:
+    """A quality flag in the record; `by` is the name of who of the team raised it."""
+
+    number: int
+    flag: str
+    role: Role | None
+    round: int | None
+    seq: int | None
+    reason: str
+    by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgementRow:
+    """What somebody of the team said of a dialog."""
+
+    admin_id: str
+    by: str
+    verdict: Acceptance | None
+    reason: str
+    decides: bool
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A dialog, its events and its state, and all rows about it. `people` are those of its seats,
+    by their ids; `relaunched` says that its place is to be collected again."""
+
+    state: DialogState
+    events: tuple[Event, ...]
+    item: ItemRow
+    language: str
+    same_address: bool
+    acceptance: Acceptance | None
+    findings: tuple[FindingRow, ...]
+    judgements: tuple[JudgementRow, ...]
+    people: dict[str, Person]
+    habits: dict[str, Habits]
+    payments: tuple[ListedPayment, ...]
+    relaunched: bool
+
+
+def whole(connection: Connection, study_id: str, dialog_id: str) -> Whole | None:
+    """All about one dialog of the study; None if there is none."""
+    row = connection.execute(
+        select(dialogs).where(dialogs.c.id == dialog_id, dialogs.c.study_id == study_id)
+    ).one_or_none()
+    if row is None:
+        return None
+    events = tuple(events_after(connection, dialog_id, 0))
+    state = fold(dialog_id, events)
+    workers = {seat.worker_id for seat in state.seats.values()}
+    arrivals = [seat.arrival_id for seat in state.seats.values()]
+    again = select(relaunches.c.at).where(relaunches.c.dialog_id == dialog_id)
+    return Whole(
+        state=state,
+        events=events,
+        item=items_by_id(connection, [row.item_id])[row.item_id],
+        language=row.language,
+        same_address=row.same_address,
+        acceptance=Acceptance(row.acceptance) if row.acceptance else None,
+        findings=_findings(connection, dialog_id),
+        judgements=_judgements(connection, dialog_id),
+        people=people_by_id(connection, study_id, workers),
+        habits=habits(connection, workers),
+        payments=tuple(payments_of_arrivals(connection, arrivals)),
+        relaunched=connection.execute(again).one_or_none() is not None,
+    )
+
+
+def _findings(connection: Connection, dialog_id: str) -> tuple[FindingRow, ...]:
+    query = (
+        select(findings, admins.c.name)
+        .outerjoin(admins, admins.c.id == findings.c.admin_id)
+        .where(findings.c.dialog_id == dialog_id)
+        .order_by(findings.c.number)
+    )
+    return tuple(_finding(row) for row in connection.execute(query))
+
+
+def _finding(row: Any) -> FindingRow:
+    role = Role(row.role) if row.role else None
+    return FindingRow(row.number, row.flag, role, row.round, row.seq, row.reason, row.name)
+
+
+def _judgements(connection: Connection, dialog_id: str) -> tuple[JudgementRow, ...]:
+    query = (
+        select(judgements, admins.c.name)
+        .join(admins, admins.c.id == judgements.c.admin_id)
+        .where(judgements.c.dialog_id == dialog_id)
+        .order_by(judgements.c.at)
+    )
+    return tuple(
+        JudgementRow(
+            row.admin_id,
+            row.name,
+            Acceptance(row.verdict) if row.verdict else None,
+            row.reason,
+            row.decides,
+            row.at,
+        )
+        for row in connection.execute(query)
+    )
