@@ -1,0 +1,284 @@
+"""What reaches an open monitor without being asked for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import socketio
+from aiohttp import web
+
+from chatserver.monitor.pulse import Pulse
+from chatserver.monitor.reading import Reading
+from chatserver.monitor.socket import MonitorSockets
+from chatserver.server import Server
+from dialogs.rules import StudyStatus
+from tests.live import Live, letter, until
+from tests.monitors import OpenMonitor
+
+
+@dataclass
+class SignedIn:
+    session_id: str
+
+
+class Sessions:
+    """Who is signed in: whoever brings a word that stands here."""
+
+    def __init__(self) -> None:
+        self.held = {"sesame"}
+
+    async def admit(self, _request: web.Request, auth: Any) -> SignedIn | None:
+        word = auth.get("csrf") if isinstance(auth, dict) else None
+        return SignedIn(word) if word in self.held else None
+
+    async def still(self, session_ids: Collection[str]) -> Collection[str]:
+        return self.held & set(session_ids)
+
+
+@asynccontextmanager
+async def monitored(
+    server: Server, sessions: Sessions | None = None
+) -> AsyncIterator[MonitorSockets]:
+    """A server that lets monitors in."""
+    given = sessions or Sessions()
+    pulse = Pulse(server.service)
+    reading = Reading(server.service, pulse)
+    sockets = MonitorSockets(
+        server.service.wire,  # type: ignore[arg-type]
+        server.service,
+        pulse,
+        admit=given.admit,
+        still=given.still,
+        show=reading.show,
+    )
+    stop = asyncio.Event()
+    running = asyncio.ensure_future(sockets.run(stop))
+    try:
+        yield sockets
+    finally:
+        stop.set()
+        await running
+
+
+@asynccontextmanager
+async def a_monitor(live: Live, url: str | None = None) -> AsyncIterator[OpenMonitor]:
+    monitor = OpenMonitor(live.http)
+    await monitor.open(url or live.urls[0], {"csrf": "sesame"})
+    try:
+        yield monitor
+    finally:
+        await monitor.close()
+
+
+async def test_the_board_shows_each_dialog_as_it_goes(live_each: Live) -> None:
+    live = live_each
+    asker, teller = await live.two()
+    async with monitored(live.servers[0]), a_monitor(live) as monitor:
+        await monitor.until(lambda: len(monitor.board) == 1)
+        (row,) = monitor.board.values()
+        assert (row["round"], row["rounds"], row["turn"]) == (1, 10, "questioner")
+        assert row["caption"] == "picture 0"
+        await live.converse(asker, teller, 3)
+        await monitor.until(lambda: next(iter(monitor.board.values()))["turn"] == "answerer")
+        (row,) = monitor.board.values()
+        assert row["round"] == 2
+        assert {seat["role"]: seat["sent"] for seat in row["seats"]} == {
+            "questioner": 2,
+            "answerer": 1,
+        }
+        await live.converse(asker, teller)
+        await monitor.until(lambda: not monitor.board, "the dialog is over")
+
+
+async def test_a_dialog_that_opens_later_comes_up_by_itself(live: Live) -> None:
+    await live.begin(items=2)
+    async with monitored(live.servers[0]), a_monitor(live) as monitor:
+        await monitor.until(lambda: monitor.now)
+        assert monitor.now["live"] == 0
+        await live.pair(*await live.people(2))
+        await monitor.until(lambda: len(monitor.board) == 1)
+        await monitor.until(lambda: monitor.now["live"] == 1)
+
+
+async def test_who_waits_is_shown_and_counted(live: Live) -> None:
+    await live.begin()
+    (person,) = await live.people(1)
+    async with monitored(live.servers[0]), a_monitor(live) as monitor:
+        await person.do("ready")
+        await monitor.until(lambda: monitor.now.get("lobby_size") == 1)
+        (waiting,) = monitor.now["lobby"]
+        assert waiting["language"] == "en"
+        assert abs(waiting["since"] - monitor.now["at"]) < 30
+        assert monitor.now["inside"] == 1
+        health = monitor.now["health"]
+        assert (health["database"], health["redis"]) == (True, True)
+        await monitor.until(lambda: monitor.now["health"]["processes"])
+        (process,) = monitor.now["health"]["processes"]
+        assert process["pages"] == 1
+
+
+async def test_a_watched_dialog_is_read_whole_and_then_followed(live_each: Live) -> None:
+    live = live_each
+    asker, teller = await live.two()
+    await live.converse(asker, teller, 2)
+    (held,) = await live.dialogs()
+    dialog_id = held.state.dialog_id
+    async with monitored(live.servers[0]), a_monitor(live) as monitor:
+        shown = await monitor.ask("watch", {"dialog_id": dialog_id})
+        assert [e["text"] for e in shown["entries"]] == ["", "message 1", "message 2"]
+        assert shown["standing"]["turn"] == "questioner"
+        assert [w["id"] for w in shown["workers"]] == [
+            s["worker_id"] for s in shown["standing"]["seats"]
+        ]
+        await live.converse(asker, teller, 4)
+        await monitor.until(lambda: monitor.texts == ["message 3", "message 4"])
+        assert monitor.seen("entries")[-1]["standing"]["round"] == 3
+        await asker.tell("typing", {"on": True})
+        await monitor.until(lambda: monitor.seen("typing"))
+        typing = {"dialog_id": dialog_id, "role": "questioner", "on": True}
+        assert monitor.seen("typing") == [typing]
+        await asker.do("leave", {"reason": ""})
+        await monitor.until(
+            lambda: monitor.seen("entries")[-1]["entries"][0]["kind"] == "seat_lost"
+        )
+        assert monitor.seen("entries")[-1]["standing"]["phase"] == "solo"
+        await monitor.ask("unwatch", {})
+        await live.alone(teller, 1)
+        # What follows the next answer would have come before it.
+        await monitor.ask("watch", {"dialog_id": "d_none"})
+        assert "alone 1" not in monitor.texts
+
+
+async def test_nothing_is_lost_between_the_reading_and_what_follows(live: Live) -> None:
+    """Somebody talks on while the dialog is being opened again and again."""
+    asker, teller = await live.two()
+    (held,) = await live.dialogs()
+    async with monitored(live.servers[0]), a_monitor(live) as monitor:
+        talking = asyncio.ensure_future(live.converse(asker, teller))
+        while not talking.done():
+            monitor.log.clear()
+            shown = await monitor.ask("watch", {"dialog_id": held.state.dialog_id})
+            last = shown["entries"][-1]["seq"]
+            await monitor.until(lambda: monitor.seen("entries") or talking.done())
+            told = [e["seq"] for h in monitor.seen("entries") for e in h["entries"]]
+            # What was on its way from the time before is known by its number.
+            seqs = [seq for seq in told if seq > last]
+            assert seqs == list(range(last + 1, last + 1 + len(seqs)))
+        await talking
+
+
+async def test_two_processes_are_one_study(live_postgres: Live) -> None:
+    live = live_postgres
+    first = await live.begin(items=2)
+    second = await live.serve()
+    one, two = await live.people(2, second.url)
+    async with monitored(first), a_monitor(live, first.url) as monitor:
+        await live.pair(one, two)
+        await monitor.until(lambda: len(monitor.board) == 1)
+        (dialog_id,) = monitor.board
+        await monitor.ask("watch", {"dialog_id": dialog_id})
+        asker, teller = (one, two) if one.role == "questioner" else (two, one)
+        await live.converse(asker, teller, 5)
+        wanted = [f"message {n}" for n in range(1, 6)]
+        await monitor.until(lambda: monitor.texts == wanted)
+        await asker.tell("typing", {"on": True})
+        await monitor.until(lambda: monitor.seen("typing"))
+        await monitor.until(lambda: len(monitor.now["health"]["processes"]) == 2)
+
+
+async def test_lists_are_told_when_they_are_old(live: Live) -> None:
+    asker, teller = await live.two()
+    async with monitored(live.servers[0]) as sockets, a_monitor(live) as monitor:
+        await monitor.until(lambda: monitor.seen("chart"))
+        await live.converse(asker, teller)
+        told: set[str] = set()
+
+        def all_told() -> bool:
+            told.update(monitor.changed())
+            return {"dialogs", "ledger", "workers"} <= told
+
+        await monitor.until(all_told)
+        assert "hits" not in told
+        await live.set_status(StudyStatus.PAUSED)
+        await monitor.until(lambda: "study" in monitor.changed())
+        await monitor.until(lambda: monitor.now["status"] == "paused")
+        sockets.changed("hits")
+        await monitor.until(lambda: "hits" in monitor.changed())
+
+
+async def test_nobody_gets_in_who_is_not_signed_in(live: Live) -> None:
+    await live.begin()
+    async with monitored(live.servers[0]) as sockets:
+        for auth in (None, {}, {"csrf": "wrong"}, {"csrf": 7}, ["sesame"]):
+            monitor = OpenMonitor(live.http)
+            with pytest.raises(socketio.exceptions.ConnectionError):
+                await monitor.open(live.urls[0], auth)
+            assert monitor.refused["data"]["code"] == "signed_out"
+            await monitor.close()
+        assert len(sockets) == 0
+
+
+async def test_a_worker_is_no_monitor_and_a_monitor_no_worker(live: Live) -> None:
+    asker, _ = await live.two()
+    async with monitored(live.servers[0]), a_monitor(live) as monitor:
+        # A worker's socket with a frame of the other namespace, and the other way round.
+        client: Any = asker._client
+        await client.eio.send('42/monitor,1["watch",{"dialog_id":"x"}]')
+        assert "seq" in await asker.say("still here")
+        await monitor.client.eio.send('42["message",{}]')
+        answer = await monitor.ask("message", letter("hello", "key-12345678"))
+        assert answer["code"] == "bad_request"
+    (held,) = await live.dialogs()
+    assert [m.said.text for m in held.state.messages] == ["still here"]
+
+
+async def test_a_session_that_ends_closes_its_monitors(live: Live) -> None:
+    await live.begin()
+    sessions = Sessions()
+    async with monitored(live.servers[0], sessions) as sockets, a_monitor(live) as monitor:
+        await monitor.until(lambda: monitor.now)
+        sessions.held.clear()
+        await monitor.until(lambda: monitor.seen("stopped"))
+        assert monitor.seen("stopped")[0]["code"] == "signed_out"
+        assert len(sockets) == 0
+        assert (await monitor.ask("watch", {"dialog_id": "d"}))["code"] == "signed_out"
+
+
+@pytest.mark.parametrize(
+    ("event", "payload", "code"),
+    [
+        ("watch", {"dialog_id": "d_none"}, "not_there"),
+        ("watch", {"dialog_id": "\0"}, "bad_request"),
+        ("watch", {"dialog_id": 7}, "bad_request"),
+        ("watch", {"dialog_id": "x" * 101}, "bad_request"),
+        ("watch", {"dialog_id": "d", "more": 1}, "bad_request"),
+        ("watch", "d", "bad_request"),
+        ("watch", {str(n): n for n in range(30)}, "bad_request"),
+        ("unwatch", {"more": 1}, "bad_request"),
+        ("end_everything", {}, "bad_request"),
+    ],
+)
+async def test_what_nobody_understands_is_refused(
+    live: Live, event: str, payload: Any, code: str
+) -> None:
+    await live.begin()
+    async with monitored(live.servers[0]), a_monitor(live) as monitor:
+        assert (await monitor.ask(event, payload))["code"] == code
+
+
+async def test_a_board_that_nobody_watches_costs_nothing(live: Live) -> None:
+    asker, teller = await live.two()
+    service = live.servers[0].service
+    async with monitored(live.servers[0]) as sockets:
+        async with a_monitor(live) as monitor:
+            await monitor.until(lambda: len(monitor.board) == 1)
+            assert service.dialogs.on_event is not None
+        await until(lambda: service.dialogs.on_event is None)
+        assert sockets.board.states() == []
+        assert service.requests.on_typing is None
+        await live.converse(asker, teller, 2)
