@@ -33,6 +33,35 @@ Words = Annotated[Plain, Field(min_length=1, max_length=1000)]
 Name = Annotated[Plain, Field(min_length=1, max_length=100)]
 
 
+class Trouble(StrEnum):
+    """Why a request of the monitor was not carried out."""
+
+    SIGNED_OUT = "signed_out"
+    """There is no session (any more)."""
+    WRONG = "wrong"
+    """Name and password do not belong together."""
+    SLOW_DOWN = "slow_down"
+    """Too many tries; `retry_after_s` says how long to wait."""
+    NOT_ALLOWED = "not_allowed"
+    """It takes another role."""
+    BAD_CSRF = "bad_csrf"
+    FOREIGN = "foreign"
+    """A page of somebody else's asks."""
+    BAD_REQUEST = "bad_request"
+    NOT_FOUND = "not_found"
+    CONFLICT = "conflict"
+    """Something else happened meanwhile."""
+    TRY_AGAIN = "try_again"
+
+
+class Denied(Wire):
+    """The answer instead of any other: nothing happened, and why."""
+
+    error: str
+    code: Trouble
+    retry_after_s: int | None = None
+
+
 # --- Sign-in -------------------------------------------------------------------------------
 
 
@@ -699,6 +728,7 @@ class AuditRows(Wire):
 
 
 MONITOR_EXPORTED: tuple[type[BaseModel], ...] = (
+    Denied,
     SignIn,
     Me,
     Done,
