@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -17,8 +16,10 @@ from redis.exceptions import RedisError
 from chatserver.config import ServerConfig
 from chatserver.doors import NotAdmitted, WrongAnswers
 from chatserver.hooks import Hook
+from chatserver.incoming import body_of, client_address
 from chatserver.live.service import LiveService
 from chatserver.live.views import picture_file, study_out
+from chatserver.monitor.access import add_access, is_private
 from chatserver.wire import (
     ArrivalAnswer,
     ArrivalRequest,
@@ -39,8 +40,6 @@ MAX_BODY: Final = 16 * 1024
 """Twice what an address with its query may have, which is most of what a page sends (bytes)."""
 _NO_NAMES: Final = (errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EILSEQ)
 """What a file system says of a name that no file of it can have."""
-BODY_WITHIN_S: Final = 15.0
-"""A body is here within this time of its head, or the connection is closed."""
 _NO_PAGE: Final = """\
 <!doctype html>
 <html lang="en">
@@ -60,6 +59,7 @@ def create_app(service: LiveService, hooks: Mapping[str, Hook] = _NO_HOOKS) -> w
     app = web.Application(middlewares=[_errors], client_max_size=MAX_BODY)
     app[SERVICE] = service
     app.on_response_prepare.append(_headers(service.config))
+    add_access(app, service)
     app.router.add_get("/", _root)
     app.router.add_get("/work", _work)
     app.router.add_get("/api/study", _study)
@@ -83,11 +83,12 @@ def _headers(
     ancestors = " ".join(config.frame_ancestors) or "'none'"
     policy = (
         "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
-        f"frame-ancestors {ancestors}"
+        "frame-ancestors "
     )
 
     async def add(request: web.Request, response: web.StreamResponse) -> None:
-        response.headers["Content-Security-Policy"] = policy
+        framed = "'none'" if is_private(request.path) else ancestors
+        response.headers["Content-Security-Policy"] = policy + framed
         response.headers["X-Content-Type-Options"] = "nosniff"
         response.headers["Referrer-Policy"] = "no-referrer"
         hashed = request.path.startswith("/static/assets/") and response.status == 200
@@ -131,24 +132,13 @@ def _path(request: web.Request) -> str:
     return request.rel_url.raw_path[:200]
 
 
-async def _bytes(request: web.Request) -> bytes:
-    """A whole body, if it comes in time."""
-    try:
-        async with asyncio.timeout(BODY_WITHIN_S):
-            return await request.read()
-    except TimeoutError:
-        raise web.HTTPRequestTimeout from None
-    except web.RequestPayloadError:
-        raise web.HTTPBadRequest from None
-
-
 async def _body(request: web.Request) -> dict[str, Any]:
     """The JSON object that a page sends; whatever else it is, is told in one sentence.
 
     It is bounded before anything is validated, which costs more the more is wrong.
     """
     try:
-        found = orjson.loads(await _bytes(request))
+        found = orjson.loads(await body_of(request))
     except orjson.JSONDecodeError:
         raise web.HTTPBadRequest(reason="The body is not JSON") from None
     if not isinstance(found, dict) or not is_modest(found):
@@ -213,21 +203,6 @@ async def _arrivals(request: web.Request) -> web.StreamResponse:
     return _json(ArrivalAnswer(token=await service.arrivals.admit(asked, address)))
 
 
-def client_address(request: web.Request, trusted_proxies: int) -> str:
-    """The address of the client: the peer's, or what the outermost trusted proxy saw.
-
-    Each trusted proxy adds the address it saw to the end of X-Forwarded-For; what stands
-    before those could be made up by anybody.
-    """
-    # A proxy may add a header of its own instead of going on with the last one.
-    headers = ",".join(request.headers.getall("X-Forwarded-For", ()))
-    seen = [a.strip() for a in headers.split(",") if a.strip()]
-    if trusted_proxies and len(seen) >= trusted_proxies:
-        # Bytes of a header that are no text stand in it as half characters.
-        return seen[-trusted_proxies].encode(errors="replace").decode()
-    return request.remote or ""
-
-
 async def _item(request: web.Request) -> web.StreamResponse:
     """The picture that the arrival's role may see in its dialog, and no other."""
     service = request.app[SERVICE]
@@ -266,7 +241,7 @@ async def _readyz(request: web.Request) -> web.StreamResponse:
 
 def _hook(hook: Hook) -> Handler:
     async def take(request: web.Request) -> web.StreamResponse:
-        if not hook(request.headers, await _bytes(request)):
+        if not hook(request.headers, await body_of(request)):
             return _refuse(403, ErrorCode.BAD_REQUEST, "This is not signed as it must be.")
         return web.Response(status=204)
 

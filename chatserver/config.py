@@ -54,6 +54,16 @@ class StudyConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class Abilities:
+    """What the study's recruiter can do, as far as the monitor offers it: `posts` HITs, `pays`
+    for work, carries `messages`."""
+
+    posts: bool = False
+    pays: bool = False
+    messages: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ServerConfig:
     """One server process. `pictures` holds the items' files, `static` the built pages.
 
@@ -90,6 +100,7 @@ class ServerConfig:
     no_outage_s: float = 5.0
     reuse_port: bool = False
     guests: bool = False
+    abilities: Abilities = Abilities()
 
 
 @dataclass(frozen=True, slots=True)

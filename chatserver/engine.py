@@ -24,6 +24,7 @@ from aiohttp import HttpVersion11, WSCloseCode, WSMsgType, hdrs, web
 
 from chatserver import packets
 from chatserver.connection import PING_EVERY_S, PONG_WITHIN_S, Socket
+from chatserver.incoming import is_own_origin
 from chatserver.origins import origin_of
 from chatserver.outbox import Outbox, text_frame
 from chatserver.packets import (
@@ -156,19 +157,7 @@ class Engine:
         return None if able else "Not a WebSocket handshake"
 
     def _is_allowed(self, request: web.Request) -> bool:
-        """Programs name no origin; a browser's page must be one of ours."""
-        given = request.headers.get(hdrs.ORIGIN)
-        if given is None:
-            return True
-        origin = origin_of(given)
-        if origin is None:
-            return False
-        scheme = origin[0]
-        hosts = (request.host, request.headers.get("X-Forwarded-Host"))
-        return origin in (
-            self._allowed,
-            *(origin_of(f"{scheme}://{host}") for host in hosts if host),
-        )
+        return is_own_origin(request, self._allowed)
 
     async def _read(self, socket: Socket, request: web.Request) -> None:
         clock = asyncio.get_running_loop().time

@@ -18,6 +18,7 @@ from chatserver.doors import Door
 from chatserver.engine import Engine
 from chatserver.hooks import Hook
 from chatserver.live.service import LiveService
+from chatserver.monitor.app import add_monitor
 from chatserver.sockets import Sockets
 from dialogs.record.store import Record
 
@@ -86,6 +87,7 @@ async def serve(
     Sockets(engine, service)
     app = create_app(service, hooks or {})
     engine.attach(app)
+    add_monitor(app, engine, service)
     runner = web.AppRunner(
         app,
         shutdown_timeout=2.0,

@@ -25,6 +25,7 @@ class Tokens:
         # No time in it: the address of a picture stays the same while its page is open.
         self._pictures = Signer(secret_key, salt=f"picture:{study_id}")
         self._erased_key = hashlib.sha256(f"erased:{study_id}:{secret_key}".encode()).digest()
+        self._name_key = hashlib.sha256(f"name:{study_id}:{secret_key}".encode()).digest()
         self._address_key = hashlib.sha256(f"address:{study_id}:{secret_key}".encode()).digest()
 
     def arrival(self, arrival_id: str) -> str:
@@ -44,6 +45,10 @@ class Tokens:
     def address(self, address: str) -> str:
         """A keyed hash of a network address: equal for equal ones, and not to be undone."""
         return hmac.new(self._address_key, address.encode(), hashlib.sha256).hexdigest()[:24]
+
+    def admin_name(self, name: str) -> str:
+        """A keyed hash of what somebody typed as their name: some type their password there."""
+        return hmac.new(self._name_key, name.encode(), hashlib.sha256).hexdigest()[:24]
 
     def erased(self, recruiter: str, external_id: str) -> str:
         """What stands in place of a recruiter's id of somebody who was erased: by it we know them

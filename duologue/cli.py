@@ -21,6 +21,8 @@ from dialogs.items import ItemsError, read_items
 from dialogs.record.errors import RecordError
 from dialogs.record.studies import changed_status
 from dialogs.rules import StudyStatus
+from duologue.admin import command as admin_command
+from duologue.admin import how_to_begin, monitor_of
 from duologue.console import AS_JSON, STUDY, Between, record_of, run, show, site_of, writing
 from duologue.demo import chose_port, demo_plan, make_site, run_demo
 from duologue.demo_market import market_site, run_market_demo
@@ -182,6 +184,9 @@ async def _serve(site: Site, redis: EmbeddedRedis | str, *, hits: bool) -> None:
     async with running(site, redis_url, hits=hits) as server:
         invited = "?invite=CODE" if site.study.study.one_time_invitations else ""
         click.echo(f"workers: {server.url}/work{invited}")
+        click.echo(f"monitor: {monitor_of(server)}")
+        if hint := await how_to_begin(server, site):
+            click.echo(hint)
         await until_told_to_stop(redis)
 
 
@@ -394,3 +399,4 @@ cli.add_command(hits_command, "hits")
 cli.add_command(market_command, "market")
 cli.add_command(reports_command, "reports")
 cli.add_command(erase_command, "erase")
+cli.add_command(admin_command, "admin")

@@ -17,6 +17,7 @@ from dialogs.export.visdial import export_visdial
 from dialogs.record import queries
 from dialogs.record.totals import study_totals
 from dialogs.rules import ArrivalStatus
+from duologue.admin import demo_line
 from duologue.embedded import EmbeddedRedis
 from duologue.money import to_text
 from duologue.problems import BadInput
@@ -116,6 +117,7 @@ async def run_demo(
     async with running(site, url_of(redis), config=config) as server:
         for name, guest in zip(("first", "second"), GUESTS, strict=True):
             say(f"{name + ' worker:':15}{server.url}/work?guest={guest}")
+        say(await demo_line(server))
         plan = replace(plan, check_answers=tuple(check.answer for check in config.study.check))
         summary = None
         if workers:

@@ -23,6 +23,7 @@ from dialogs.record.reviewing import reviewed
 from dialogs.record.stuck import OVER
 from dialogs.record.totals import study_totals
 from dialogs.rules import HitState, LedgerState, Release
+from duologue.admin import demo_line
 from duologue.demo import config_for, make_site
 from duologue.embedded import EmbeddedRedis
 from duologue.market import alone, keep_url, store_url
@@ -128,6 +129,7 @@ async def run_market_demo(
     await prepare_record(at.site)
     async with running(at.site, url_of(redis), config=config, hits_every_s=ROUND_S) as server:
         say(f"marketplace:   {at.server.url}/worker/")
+        say(await demo_line(server))
         for line in requester_lines(at):
             say(line)
         if not workers:

@@ -22,7 +22,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import BusyLoadingError, RedisError
 
-from chatserver.config import Failpoints, ServerConfig
+from chatserver.config import Abilities, Failpoints, ServerConfig
 from chatserver.server import Server, serve
 from dialogs.record.store import Record
 from duologue.embedded import EmbeddedRedis
@@ -254,9 +254,14 @@ async def running(
     chosen = config or server_config(site)
     recruiter = recruiter_for(site.study, site.settings)
     frames = (*chosen.frame_ancestors, *sites_of(recruiter))
-    chosen = replace(chosen, frame_ancestors=tuple(dict.fromkeys(frames)))
+    can = recruiter.capabilities
+    chosen = replace(
+        chosen,
+        frame_ancestors=tuple(dict.fromkeys(frames)),
+        abilities=Abilities(can.posts, can.pays, can.messages),
+    )
     door = partial(door_for, recruiter, site.study.study.id)
-    able = recruiter.capabilities.posts or recruiter.capabilities.pays
+    able = can.posts or can.pays
     soon = asyncio.Event()
     hooks = hooks_for(recruiter, soon.set) if hits and able else {}
     async with serve(

@@ -572,6 +572,7 @@ class Live:
         static = folder / "static"
         (static / "assets").mkdir(parents=True)
         (static / "worker.html").write_text("<!doctype html><title>work</title>")
+        (static / "monitor.html").write_text("<!doctype html><title>monitor</title>")
         (static / "assets" / "worker-1a2b.js").write_text("0")
         self.database_url = database_url
         self.redis_url = redis_url

@@ -18,12 +18,14 @@ EVENTS = ("now", "board", "chart", "entries", "typing", "changed", "stopped")
 class OpenMonitor:
     """`log` is everything that came, as (event, payload); `board` the rows as they stand."""
 
-    def __init__(self, http: aiohttp.ClientSession) -> None:
+    def __init__(self) -> None:
         self.log: list[tuple[str, Any]] = []
         self.board: dict[str, dict[str, Any]] = {}
         self.refused: Any = None
         self._news = asyncio.Event()
-        self.client = socketio.AsyncClient(reconnection=False, http_session=http)
+        # A jar of its own: the client puts the cookies of its headers there.
+        self._http = aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True))
+        self.client = socketio.AsyncClient(reconnection=False, http_session=self._http)
         for event in EVENTS:
             self.client.on(event, self._taking(event), namespace=NAMESPACE)
         self.client.on("connect_error", self._refuse, namespace=NAMESPACE)
@@ -45,6 +47,7 @@ class OpenMonitor:
 
     async def close(self) -> None:
         await self.client.disconnect()
+        await self._http.close()
 
     async def ask(self, event: str, payload: Any) -> Any:
         """Send a request and return its acknowledgement."""

@@ -1,4 +1,4 @@
-"""What an address or a body asks for, checked: whatever is wrong is told in one sentence."""
+"""What an address asks for, checked: whatever is wrong is told in one sentence."""
 
 from __future__ import annotations
 
@@ -7,44 +7,25 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final, TypeVar
 
-import orjson
-from aiohttp import web
-from pydantic import BaseModel, ValidationError
-
+from chatserver.monitor.answers import NotDone
 from chatserver.monitor.cursors import from_text
-from chatserver.monitor.wire import Code, Denied
-from chatserver.wire import is_modest
+from chatserver.monitor.wire import Trouble
 from dialogs.record.listing import Cursor
 
 Kind = TypeVar("Kind", bound=StrEnum)
-Body = TypeVar("Body", bound=BaseModel)
 
 LONGEST: Final = 200
 """Characters of a value in an address, at most."""
 
 
-class NotDone(Exception):
-    """Nothing was done, and what the page is told."""
-
-    def __init__(self, status: int, code: Code, error: str) -> None:
-        super().__init__(error)
-        self.status = status
-        self.denied = Denied(error=error, code=code)
-
-
 def bad(where: str, why: str) -> NotDone:
     """What was asked for makes no sense."""
-    return NotDone(400, Code.BAD_REQUEST, f"{where}: {why}")
+    return NotDone(400, Trouble.BAD_REQUEST, f"{where}: {why}")
 
 
 def not_there(what: str) -> NotDone:
     """Nobody knows this."""
-    return NotDone(404, Code.NOT_THERE, f"There is no such {what}.")
-
-
-def conflict(error: str) -> NotDone:
-    """Something else happened meanwhile."""
-    return NotDone(409, Code.CONFLICT, error)
+    return NotDone(404, Trouble.NOT_FOUND, f"There is no such {what}.")
 
 
 def text(query: Mapping[str, str], name: str) -> str | None:
@@ -97,21 +78,3 @@ def after(query: Mapping[str, str]) -> Cursor | None:
         return None if value is None else from_text(value)
     except ValueError as error:
         raise bad("after", str(error)) from None
-
-
-async def body(request: web.Request, model: type[Body]) -> Body:
-    """What a page sends, as `model`."""
-    sent = await request.read()
-    try:
-        found = orjson.loads(sent)
-    except orjson.JSONDecodeError:
-        raise bad("body", "is not JSON") from None
-    if not isinstance(found, dict) or not is_modest(found):
-        raise bad("body", "is not what this address takes")
-    try:
-        # From JSON, in which the texts of an enum are its members.
-        return model.model_validate_json(sent)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part)[:40] for part in first["loc"]) or "body"
-        raise bad(where, first["msg"]) from None

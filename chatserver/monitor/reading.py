@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from aiohttp import hdrs, web
-from pydantic import BaseModel
 
 from chatserver.live.service import LiveService
 from chatserver.monitor import asked
+from chatserver.monitor.answers import answer
 from chatserver.monitor.cursors import to_text
 from chatserver.monitor.pulse import Pulse
 from chatserver.monitor.rows import (
@@ -18,6 +18,7 @@ from chatserver.monitor.rows import (
     worker_brief,
     worker_row,
 )
+from chatserver.monitor.sessions import ADMIN
 from chatserver.monitor.wire import (
     ChainDialog,
     ChainRow,
@@ -38,8 +39,9 @@ from dialogs.record.payments import ledger_totals
 from dialogs.record.people import Wanted
 from dialogs.record.supply import supply
 from dialogs.record.whole import whole
-from dialogs.rules import Acceptance, HitState, LedgerState, Outcome, Phase
+from dialogs.rules import Acceptance, AdminRole, HitState, LedgerState, Outcome, Phase
 
+USUAL_HOURS: Final = 3.0
 MOST_HOURS: Final = 48.0
 DIALOGS_SHOWN: Final = 100
 """Of how many of somebody's dialogs, the latest, each has a row."""
@@ -56,7 +58,7 @@ class Reading:
 
     def add_to(self, app: web.Application) -> None:
         """Add the routes."""
-        for path, answer in (
+        for path, answering in (
             ("now", self.now),
             ("chart", self.chart),
             ("dialogs", self.dialogs),
@@ -68,16 +70,17 @@ class Reading:
             ("ledger", self.ledger),
             ("items/{id}/picture", self.picture),
         ):
-            app.router.add_get(f"/api/monitor/{path}", answer)
+            app.router.add_get(f"/api/monitor/{path}", answering)
 
     async def now(self, _request: web.Request) -> web.StreamResponse:
-        return answered(await self._pulse.now())
+        return answer(await self._pulse.now())
 
     async def chart(self, request: web.Request) -> web.StreamResponse:
-        hours = asked.number(request.query, "hours") or 3.0
+        wanted = asked.number(request.query, "hours")
+        hours = USUAL_HOURS if wanted is None else wanted
         if not 0 < hours <= MOST_HOURS:
             raise asked.bad("hours", f"must be more than 0, and {MOST_HOURS:g} at most")
-        return answered(await self._pulse.chart(self._service.now() - hours * 3600))
+        return answer(await self._pulse.chart(self._service.now() - hours * 3600))
 
     async def dialogs(self, request: web.Request) -> web.StreamResponse:
         query = request.query
@@ -94,11 +97,11 @@ class Reading:
             listing.listed, self._study_id, filters, asked.after(query)
         )
         shown = [dialog_row(row) for row in rows]
-        return answered(DialogRows(rows=shown, total=total, next=to_text(following)))
+        return answer(DialogRows(rows=shown, total=total, next=to_text(following)))
 
     async def dialog(self, request: web.Request) -> web.StreamResponse:
         try:
-            return answered(await self.show(request.match_info["id"]))
+            return answer(await self.show(request.match_info["id"]))
         except LookupError:
             raise asked.not_there("dialog") from None
 
@@ -117,6 +120,7 @@ class Reading:
         query = request.query
         wanted = Wanted(
             search=asked.text(query, "search") or "",
+            by_external_id=_may_know(request),
             excluded=asked.flag(query, "excluded"),
             flagged=asked.flag(query, "flagged"),
         )
@@ -124,7 +128,7 @@ class Reading:
             people.people, self._study_id, wanted, asked.after(query)
         )
         shown = [worker_row(person) for person in found]
-        return answered(WorkerRows(rows=shown, total=total, next=to_text(following)))
+        return answer(WorkerRows(rows=shown, total=total, next=to_text(following)))
 
     async def worker(self, request: web.Request) -> web.StreamResponse:
         worker_id = request.match_info["id"]
@@ -137,10 +141,11 @@ class Reading:
         payments = await read(accounts.payments_of_arrivals, came[:DIALOGS_SHOWN])
         dialogs = await read(listing.dialogs_of_worker, worker_id, DIALOGS_SHOWN)
         notes = await read(people.notes_of, worker_id)
-        return answered(
+        return answer(
             WorkerOut(
                 row=worker_row(person),
-                external_id=person.external_id,
+                # Who watches only need not know who people are elsewhere.
+                external_id=person.external_id if _may_know(request) else None,
                 excluded_why=person.excluded_why,
                 brief=worker_brief(person, habits),
                 releases=await read(people.releases_of_worker, worker_id),
@@ -159,7 +164,7 @@ class Reading:
             accounts.listed_hits, self._study_id, state, asked.after(query)
         )
         need = await read(supply, self._study_id)
-        return answered(
+        return answer(
             HitRows(
                 wanted=need.wanted,
                 have=need.have,
@@ -203,7 +208,7 @@ class Reading:
             for row in rows
         ]
         where = None if following is None else str(following)
-        return answered(ChainRows(rows=shown, total=total, next=where))
+        return answer(ChainRows(rows=shown, total=total, next=where))
 
     async def ledger(self, request: web.Request) -> web.StreamResponse:
         query = request.query
@@ -216,7 +221,7 @@ class Reading:
             after=asked.after(query),
         )
         sums = await self._record.read(ledger_totals, self._study_id)
-        return answered(
+        return answer(
             LedgerRows(
                 sums=[
                     LedgerSum(state=each.state, payments=each.payments, cents=each.cents)
@@ -238,6 +243,6 @@ class Reading:
         return web.FileResponse(file, headers={hdrs.CACHE_CONTROL: "private, max-age=3600"})
 
 
-def answered(body: BaseModel) -> web.Response:
-    """A model as the answer."""
-    return web.Response(text=body.model_dump_json(), content_type="application/json")
+def _may_know(request: web.Request) -> bool:
+    """Whether who asks may know what recruiters call people."""
+    return request[ADMIN].role is not AdminRole.VIEWER

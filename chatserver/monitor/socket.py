@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -24,11 +24,11 @@ from chatserver.monitor.wire import (
 from chatserver.monitor.wire import (
     BoardRow,
     Changed,
-    Code,
     Denied,
     DialogOut,
     Happened,
     Nothing,
+    Trouble,
     TypingSeen,
     Watch,
 )
@@ -56,18 +56,29 @@ FRESH_S: Final = 120.0
 """How far back the points of the chart are sent again: the step that runs, and the one before."""
 
 _FAILURES: Final = (RecordError, RedisError, OSError, TimeoutError)
-_UNREADABLE: Final = Denied(error="That cannot be read.", code=Code.BAD_REQUEST)
+_UNREADABLE: Final = Denied(error="That cannot be read.", code=Trouble.BAD_REQUEST)
 
 
-class Watcher(Protocol):
-    """Who is signed in behind a monitor."""
+class SignedIn(Protocol):
+    """Who is behind a monitor."""
 
     @property
     def session_id(self) -> str: ...
 
 
-Admit = Callable[[web.Request, Any], Awaitable[Watcher | None]]
-"""Who opens a monitor, by the handshake and what the page brings along; None for nobody."""
+class Door(Protocol):
+    """Who may open a monitor. `on_signed_out` are called with sessions that are over."""
+
+    on_signed_out: list[Callable[[Collection[str]], None]]
+
+    async def by_socket(self, request: web.Request, auth: object) -> SignedIn | None:
+        """Who comes, by the handshake and what the page brings along; None for nobody."""
+
+    def follow(self, session_id: str) -> None:
+        """A monitor was opened by this session."""
+
+    def unfollow(self, session_id: str) -> None:
+        """One of its monitors is gone."""
 
 
 @dataclass(slots=True, eq=False)
@@ -75,7 +86,7 @@ class Monitor:
     """One open monitor. What happens in its dialog while that is being read is kept in `held`."""
 
     sid: str
-    watcher: Watcher
+    who: SignedIn
     dialog_id: str | None = None
     held: list[tuple[DialogState, Event]] | None = None
     read_upto: int = 0
@@ -92,7 +103,6 @@ class _Clocks:
 class MonitorSockets:
     """The edge of the namespace, and the loop that keeps every open monitor true.
 
-    `admit` says who may open one, `still(session_ids)` which of these sessions still hold,
     `show` makes the whole view of a dialog.
     """
 
@@ -103,9 +113,7 @@ class MonitorSockets:
         engine: Engine,
         service: LiveService,
         pulse: Pulse,
-        *,
-        admit: Admit,
-        still: Callable[[Collection[str]], Awaitable[Collection[str]]],
+        door: Door,
         show: Callable[[str], Awaitable[DialogOut]],
     ) -> None:
         study_id = service.config.study.id
@@ -114,8 +122,7 @@ class MonitorSockets:
         self._record = service.record
         self._study_id = study_id
         self._pulse = pulse
-        self._admit = admit
-        self._still = still
+        self._door = door
         self._show = show
         self._monitors: dict[str, Monitor] = {}
         self._items: dict[str, ItemRow] = {}
@@ -126,6 +133,7 @@ class MonitorSockets:
         self.board = Board(service.record, service.dialogs, service.fanout, study_id)
         self.board.on_event = self._happened
         service.fanout.on("changed", self._changed_elsewhere)
+        door.on_signed_out.append(self._sign_out)
         engine.serve(NAMESPACE, self)
 
     def __len__(self) -> int:
@@ -136,14 +144,15 @@ class MonitorSockets:
     async def connect(self, sid: str, auth: Any, request: web.Request) -> Refusal | None:
         """Admit whoever is signed in."""
         if len(self._monitors) >= MOST:
-            return _refusal(Code.TRY_AGAIN, "Too many monitors are open.")
+            return _refusal(Trouble.TRY_AGAIN, "Too many monitors are open.")
         try:
-            watcher = await self._admit(request, auth)
+            who = await self._door.by_socket(request, auth)
         except _FAILURES:
-            return _refusal(Code.TRY_AGAIN, "One moment, please.")
-        if watcher is None:
-            return _refusal(Code.SIGNED_OUT, "Please sign in again.")
-        self._monitors[sid] = Monitor(sid, watcher)
+            return _refusal(Trouble.TRY_AGAIN, "One moment, please.")
+        if who is None:
+            return _refusal(Trouble.SIGNED_OUT, "Please sign in again.")
+        self._monitors[sid] = Monitor(sid, who)
+        self._door.follow(who.session_id)
         self._wake.set()
         # After the packet that lets the page in.
         asyncio.get_running_loop().call_soon(self._welcome, sid)
@@ -151,15 +160,19 @@ class MonitorSockets:
 
     async def disconnect(self, sid: str) -> None:
         """A monitor was closed."""
-        self._monitors.pop(sid, None)
+        monitor = self._monitors.pop(sid, None)
+        if monitor is not None:
+            self._door.unfollow(monitor.who.session_id)
 
-    def sign_out(self, session_ids: Collection[str]) -> None:
+    def _sign_out(self, session_ids: Collection[str]) -> None:
         """These sessions are over: their pages are told, and closed."""
         for monitor in list(self._monitors.values()):
-            if monitor.watcher.session_id in session_ids:
-                told = Denied(error="You have signed out.", code=Code.SIGNED_OUT)
+            if monitor.who.session_id in session_ids:
+                told = Denied(error="You are signed out.", code=Trouble.SIGNED_OUT)
                 self._send([monitor], "stopped", told)
                 del self._monitors[monitor.sid]
+                self._door.unfollow(monitor.who.session_id)
+                # The frame needs a moment to leave before the connection is cut.
                 asyncio.get_running_loop().call_later(1.0, self._engine.abort, monitor.sid)
 
     # --- Requests --------------------------------------------------------------------------
@@ -168,7 +181,7 @@ class MonitorSockets:
         """`watch` and `unwatch`; every error becomes an answer."""
         monitor = self._monitors.get(sid)
         if monitor is None:
-            return _told("Please sign in again.", Code.SIGNED_OUT)
+            return _told("Please sign in again.", Trouble.SIGNED_OUT)
         try:
             match event:
                 case "watch" if is_modest(data):
@@ -183,13 +196,13 @@ class MonitorSockets:
             return self.unreadable
         except LookupError:
             monitor.dialog_id = None
-            return _told("There is no such dialog.", Code.NOT_THERE)
+            return _told("There is no such dialog.", Trouble.NOT_FOUND)
         except _FAILURES as error:
             log.warning("a dialog could not be shown: %r", error)
-            return _told("Please try again in a moment.", Code.TRY_AGAIN)
+            return _told("Please try again in a moment.", Trouble.TRY_AGAIN)
         except Exception:
             log.exception("%s of a monitor failed", event[:40])
-            return _told("Something went wrong on our side.", Code.TRY_AGAIN)
+            return _told("Something went wrong on our side.", Trouble.TRY_AGAIN)
 
     async def _watch(self, monitor: Monitor, dialog_id: str) -> Any:
         """The whole dialog; what happens from its reading on follows it."""
@@ -252,6 +265,14 @@ class MonitorSockets:
             self._send(self._monitors.values(), "changed", Changed.model_validate({"what": each}))
 
     # --- The loop --------------------------------------------------------------------------
+
+    async def look_after(self, _app: web.Application) -> AsyncIterator[None]:
+        """Keep the open monitors true while the application runs."""
+        stop = asyncio.Event()
+        running = asyncio.ensure_future(self.run(stop))
+        yield
+        stop.set()
+        await running
 
     async def run(self, stop: asyncio.Event) -> None:
         """Keep the open monitors true until `stop`; sleeps while there are none."""
@@ -350,12 +371,6 @@ class MonitorSockets:
                     self._monitors.values(), "changed", Changed.model_validate({"what": name})
                 )
         self._marks = found
-        await self._look_at_sessions()
-
-    async def _look_at_sessions(self) -> None:
-        held = {m.watcher.session_id for m in self._monitors.values()}
-        if held:
-            self.sign_out(held - set(await self._still(held)))
 
     def _send(self, to: Iterable[Monitor], event: str, payload: BaseModel) -> None:
         sids = [monitor.sid for monitor in to]
@@ -363,9 +378,9 @@ class MonitorSockets:
             self._engine.send(sids, event, payload.model_dump(mode="json"), NAMESPACE)
 
 
-def _told(error: str, code: Code) -> dict[str, Any]:
+def _told(error: str, code: Trouble) -> dict[str, Any]:
     return Denied(error=error, code=code).model_dump(mode="json")
 
 
-def _refusal(code: Code, text: str) -> Refusal:
+def _refusal(code: Trouble, text: str) -> Refusal:
     return Refusal(text, {"error": text, "code": code.value})

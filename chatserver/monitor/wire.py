@@ -33,24 +33,33 @@ Words = Annotated[Plain, Field(min_length=1, max_length=1000)]
 Name = Annotated[Plain, Field(min_length=1, max_length=100)]
 
 
-class Code(StrEnum):
-    """Why something was not done."""
+class Trouble(StrEnum):
+    """Why a request of the monitor was not carried out."""
 
     SIGNED_OUT = "signed_out"
+    """There is no session (any more)."""
+    WRONG = "wrong"
+    """Name and password do not belong together."""
+    SLOW_DOWN = "slow_down"
+    """Too many tries; `retry_after_s` says how long to wait."""
     NOT_ALLOWED = "not_allowed"
+    """It takes another role."""
     BAD_CSRF = "bad_csrf"
-    WAIT = "wait"
+    FOREIGN = "foreign"
+    """A page of somebody else's asks."""
     BAD_REQUEST = "bad_request"
-    NOT_THERE = "not_there"
+    NOT_FOUND = "not_found"
     CONFLICT = "conflict"
+    """Something else happened meanwhile."""
     TRY_AGAIN = "try_again"
 
 
 class Denied(Wire):
-    """Nothing happened; `error` is a sentence for whoever asked."""
+    """The answer instead of any other: nothing happened, and why."""
 
     error: str
-    code: Code
+    code: Trouble
+    retry_after_s: int | None = None
 
 
 # --- Sign-in -------------------------------------------------------------------------------

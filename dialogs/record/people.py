@@ -76,9 +76,10 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which people; `search` is the beginning of one of their ids, ours or the recruiter's."""
+    """Which people; `search` is the beginning of our id of them, or of the recruiter's."""
 
     search: str = ""
+    by_external_id: bool = True
     excluded: bool = False
     flagged: bool = False
 
@@ -100,12 +101,8 @@ def people(
         )
     if wanted.search:
         begins = wanted.search.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-        conditions.append(
-            or_(
-                workers.c.id.like(begins, escape="\\"),
-                workers.c.external_id.like(begins, escape="\\"),
-            )
-        )
+        by = [workers.c.id, workers.c.external_id] if wanted.by_external_id else [workers.c.id]
+        conditions.append(or_(*(each.like(begins, escape="\\") for each in by)))
     total = connection.execute(
         select(func.count()).select_from(workers).where(*conditions)
     ).scalar_one()

@@ -3,82 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 import socketio
-from aiohttp import web
 
-from chatserver.monitor.pulse import Pulse
-from chatserver.monitor.reading import Reading
-from chatserver.monitor.socket import MonitorSockets
-from chatserver.server import Server
-from dialogs.rules import StudyStatus
+from chatserver.monitor.sessions import COOKIE
+from dialogs.rules import AdminRole, StudyStatus
 from tests.live import Live, letter, until
 from tests.monitors import OpenMonitor
-
-
-@dataclass
-class SignedIn:
-    session_id: str
-
-
-class Sessions:
-    """Who is signed in: whoever brings a word that stands here."""
-
-    def __init__(self) -> None:
-        self.held = {"sesame"}
-
-    async def admit(self, _request: web.Request, auth: Any) -> SignedIn | None:
-        word = auth.get("csrf") if isinstance(auth, dict) else None
-        return SignedIn(word) if word in self.held else None
-
-    async def still(self, session_ids: Collection[str]) -> Collection[str]:
-        return self.held & set(session_ids)
+from tests.team import Member, join
 
 
 @asynccontextmanager
-async def monitored(
-    server: Server, sessions: Sessions | None = None
-) -> AsyncIterator[MonitorSockets]:
-    """A server that lets monitors in."""
-    given = sessions or Sessions()
-    pulse = Pulse(server.service)
-    reading = Reading(server.service, pulse)
-    sockets = MonitorSockets(
-        server.service.wire,  # type: ignore[arg-type]
-        server.service,
-        pulse,
-        admit=given.admit,
-        still=given.still,
-        show=reading.show,
-    )
-    stop = asyncio.Event()
-    running = asyncio.ensure_future(sockets.run(stop))
-    try:
-        yield sockets
-    finally:
-        stop.set()
-        await running
-
-
-@asynccontextmanager
-async def a_monitor(live: Live, url: str | None = None) -> AsyncIterator[OpenMonitor]:
-    monitor = OpenMonitor(live.http)
-    await monitor.open(url or live.urls[0], {"csrf": "sesame"})
+async def a_monitor(
+    live: Live, url: str | None = None, who: Member | None = None
+) -> AsyncIterator[OpenMonitor]:
+    who = who or await join(live, AdminRole.VIEWER)
+    monitor = OpenMonitor()
+    await monitor.open(url or live.urls[0], {"csrf": who.csrf}, cookie_of(who))
     try:
         yield monitor
     finally:
         await monitor.close()
 
 
+def cookie_of(who: Member) -> dict[str, str]:
+    return {"Cookie": f"{COOKIE}={who.token}"}
+
+
 async def test_the_board_shows_each_dialog_as_it_goes(live_each: Live) -> None:
     live = live_each
     asker, teller = await live.two()
-    async with monitored(live.servers[0]), a_monitor(live) as monitor:
+    async with a_monitor(live) as monitor:
         await monitor.until(lambda: len(monitor.board) == 1)
         (row,) = monitor.board.values()
         assert (row["round"], row["rounds"], row["turn"]) == (1, 10, "questioner")
@@ -97,7 +56,7 @@ async def test_the_board_shows_each_dialog_as_it_goes(live_each: Live) -> None:
 
 async def test_a_dialog_that_opens_later_comes_up_by_itself(live: Live) -> None:
     await live.begin(items=2)
-    async with monitored(live.servers[0]), a_monitor(live) as monitor:
+    async with a_monitor(live) as monitor:
         await monitor.until(lambda: monitor.now)
         assert monitor.now["live"] == 0
         await live.pair(*await live.people(2))
@@ -108,7 +67,7 @@ async def test_a_dialog_that_opens_later_comes_up_by_itself(live: Live) -> None:
 async def test_who_waits_is_shown_and_counted(live: Live) -> None:
     await live.begin()
     (person,) = await live.people(1)
-    async with monitored(live.servers[0]), a_monitor(live) as monitor:
+    async with a_monitor(live) as monitor:
         await person.do("ready")
         await monitor.until(lambda: monitor.now.get("lobby_size") == 1)
         (waiting,) = monitor.now["lobby"]
@@ -128,7 +87,7 @@ async def test_a_watched_dialog_is_read_whole_and_then_followed(live_each: Live)
     await live.converse(asker, teller, 2)
     (held,) = await live.dialogs()
     dialog_id = held.state.dialog_id
-    async with monitored(live.servers[0]), a_monitor(live) as monitor:
+    async with a_monitor(live) as monitor:
         shown = await monitor.ask("watch", {"dialog_id": dialog_id})
         assert [e["text"] for e in shown["entries"]] == ["", "message 1", "message 2"]
         assert shown["standing"]["turn"] == "questioner"
@@ -158,7 +117,7 @@ async def test_nothing_is_lost_between_the_reading_and_what_follows(live: Live) 
     """Somebody talks on while the dialog is being opened again and again."""
     asker, teller = await live.two()
     (held,) = await live.dialogs()
-    async with monitored(live.servers[0]), a_monitor(live) as monitor:
+    async with a_monitor(live) as monitor:
         talking = asyncio.ensure_future(live.converse(asker, teller))
         while not talking.done():
             monitor.log.clear()
@@ -177,7 +136,7 @@ async def test_two_processes_are_one_study(live_postgres: Live) -> None:
     first = await live.begin(items=2)
     second = await live.serve()
     one, two = await live.people(2, second.url)
-    async with monitored(first), a_monitor(live, first.url) as monitor:
+    async with a_monitor(live, first.url) as monitor:
         await live.pair(one, two)
         await monitor.until(lambda: len(monitor.board) == 1)
         (dialog_id,) = monitor.board
@@ -193,7 +152,7 @@ async def test_two_processes_are_one_study(live_postgres: Live) -> None:
 
 async def test_lists_are_told_when_they_are_old(live: Live) -> None:
     asker, teller = await live.two()
-    async with monitored(live.servers[0]) as sockets, a_monitor(live) as monitor:
+    async with a_monitor(live) as monitor:
         await monitor.until(lambda: monitor.seen("chart"))
         await live.converse(asker, teller)
         told: set[str] = set()
@@ -207,25 +166,40 @@ async def test_lists_are_told_when_they_are_old(live: Live) -> None:
         await live.set_status(StudyStatus.PAUSED)
         await monitor.until(lambda: "study" in monitor.changed())
         await monitor.until(lambda: monitor.now["status"] == "paused")
-        sockets.changed("hits")
-        await monitor.until(lambda: "hits" in monitor.changed())
 
 
 async def test_nobody_gets_in_who_is_not_signed_in(live: Live) -> None:
-    await live.begin()
-    async with monitored(live.servers[0]) as sockets:
-        for auth in (None, {}, {"csrf": "wrong"}, {"csrf": 7}, ["sesame"]):
-            monitor = OpenMonitor(live.http)
-            with pytest.raises(socketio.exceptions.ConnectionError):
-                await monitor.open(live.urls[0], auth)
-            assert monitor.refused["data"]["code"] == "signed_out"
-            await monitor.close()
-        assert len(sockets) == 0
+    server = await live.begin()
+    who, other = await join(live, AdminRole.OWNER), await join(live, AdminRole.OWNER)
+    worker = live.person()
+    await worker.arrive()
+    for headers, auth in (
+        ({}, {"csrf": who.csrf}),
+        (cookie_of(who), None),
+        (cookie_of(who), {}),
+        (cookie_of(who), {"csrf": other.csrf}),
+        (cookie_of(who), {"csrf": 7}),
+        (cookie_of(who), [who.csrf]),
+        (cookie_of(who), {"token": worker.token}),
+        ({"Cookie": f"{COOKIE}=made-up"}, {"csrf": who.csrf}),
+    ):
+        monitor = OpenMonitor()
+        with pytest.raises(socketio.exceptions.ConnectionError):
+            await monitor.open(live.urls[0], auth, headers)
+        assert monitor.refused["data"]["code"] == "signed_out"
+        await monitor.close()
+    # By no origin but ours, whatever the cookie.
+    foreign = OpenMonitor()
+    headers = cookie_of(who) | {"Origin": "https://evil.example.org"}
+    with pytest.raises(socketio.exceptions.ConnectionError):
+        await foreign.open(live.urls[0], {"csrf": who.csrf}, headers)
+    await foreign.close()
+    assert server.service.dialogs.on_event is None
 
 
 async def test_a_worker_is_no_monitor_and_a_monitor_no_worker(live: Live) -> None:
     asker, _ = await live.two()
-    async with monitored(live.servers[0]), a_monitor(live) as monitor:
+    async with a_monitor(live) as monitor:
         # A worker's socket with a frame of the other namespace, and the other way round.
         client: Any = asker._client
         await client.eio.send('42/monitor,1["watch",{"dialog_id":"x"}]')
@@ -237,22 +211,26 @@ async def test_a_worker_is_no_monitor_and_a_monitor_no_worker(live: Live) -> Non
     assert [m.said.text for m in held.state.messages] == ["still here"]
 
 
-async def test_a_session_that_ends_closes_its_monitors(live: Live) -> None:
-    await live.begin()
-    sessions = Sessions()
-    async with monitored(live.servers[0], sessions) as sockets, a_monitor(live) as monitor:
+async def test_a_session_that_ends_closes_its_monitors(live_postgres: Live) -> None:
+    """Also in another process than the one by which somebody signs out."""
+    live = live_postgres
+    first = await live.begin()
+    second = await live.serve()
+    who = await join(live, AdminRole.REVIEWER)
+    async with a_monitor(live, second.url, who) as monitor:
         await monitor.until(lambda: monitor.now)
-        sessions.held.clear()
+        who.url = first.url
+        assert (await who.post("/api/monitor/sign-out-everywhere"))[0] == 200
         await monitor.until(lambda: monitor.seen("stopped"))
         assert monitor.seen("stopped")[0]["code"] == "signed_out"
-        assert len(sockets) == 0
         assert (await monitor.ask("watch", {"dialog_id": "d"}))["code"] == "signed_out"
+        await until(lambda: second.service.dialogs.on_event is None)
 
 
 @pytest.mark.parametrize(
     ("event", "payload", "code"),
     [
-        ("watch", {"dialog_id": "d_none"}, "not_there"),
+        ("watch", {"dialog_id": "d_none"}, "not_found"),
         ("watch", {"dialog_id": "\0"}, "bad_request"),
         ("watch", {"dialog_id": 7}, "bad_request"),
         ("watch", {"dialog_id": "x" * 101}, "bad_request"),
@@ -267,18 +245,16 @@ async def test_what_nobody_understands_is_refused(
     live: Live, event: str, payload: Any, code: str
 ) -> None:
     await live.begin()
-    async with monitored(live.servers[0]), a_monitor(live) as monitor:
+    async with a_monitor(live) as monitor:
         assert (await monitor.ask(event, payload))["code"] == code
 
 
 async def test_a_board_that_nobody_watches_costs_nothing(live: Live) -> None:
     asker, teller = await live.two()
     service = live.servers[0].service
-    async with monitored(live.servers[0]) as sockets:
-        async with a_monitor(live) as monitor:
-            await monitor.until(lambda: len(monitor.board) == 1)
-            assert service.dialogs.on_event is not None
-        await until(lambda: service.dialogs.on_event is None)
-        assert sockets.board.states() == []
-        assert service.requests.on_typing is None
-        await live.converse(asker, teller, 2)
+    async with a_monitor(live) as monitor:
+        await monitor.until(lambda: len(monitor.board) == 1)
+        assert service.dialogs.on_event is not None
+    await until(lambda: service.dialogs.on_event is None)
+    assert service.requests.on_typing is None
+    await live.converse(asker, teller, 2)

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-import chatserver.app
+import chatserver.incoming
 import chatserver.server
 from chatserver.app import MAX_BODY
 from chatserver.wire import MOST_ENTRIES, ArrivalRequest
@@ -227,7 +227,7 @@ async def test_a_connection_that_never_completes_a_request_is_closed(
     live: Live, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(chatserver.server, "IDLE_S", 1.0)
-    monkeypatch.setattr(chatserver.app, "BODY_WITHIN_S", 1.0)
+    monkeypatch.setattr(chatserver.incoming, "BODY_WITHIN_S", 1.0)
     await live.begin()
     asker, teller = await live.pair(*await live.people(2))
     opened_at = time.monotonic()
@@ -258,7 +258,7 @@ async def test_a_connection_that_never_completes_a_request_is_closed(
 async def test_a_connection_with_half_a_body_is_closed_after_the_answer(
     live: Live, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chatserver.app, "BODY_WITHIN_S", 0.2)
+    monkeypatch.setattr(chatserver.incoming, "BODY_WITHIN_S", 0.2)
     monkeypatch.setattr(chatserver.server, "LINGER_S", 0.2)
     await live.begin()
     reader, writer = await connect(live, arrival(b"{" + b" " * 1000)[:-500])

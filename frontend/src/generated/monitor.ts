@@ -1,6 +1,20 @@
 /* Made by `make types` from chatserver/monitor/wire.py. Change that file, not this one. */
 
 /**
+ * Why a request of the monitor was not carried out.
+ */
+export type Trouble =
+  | "signed_out"
+  | "wrong"
+  | "slow_down"
+  | "not_allowed"
+  | "bad_csrf"
+  | "foreign"
+  | "bad_request"
+  | "not_found"
+  | "conflict"
+  | "try_again";
+/**
  * What somebody of the team may do in the monitor.
  */
 export type AdminRole = "owner" | "reviewer" | "viewer";
@@ -67,6 +81,7 @@ export type HitState = "wanted" | "open" | "closed" | "done" | "failed";
  * Every payload by its name.
  */
 export interface Wire {
+  Denied: Denied;
   SignIn: SignIn;
   Me: Me;
   Done: Done;
@@ -101,6 +116,14 @@ export interface Wire {
   ChangeStudy: ChangeStudy;
   StudyOut: StudyOut;
   AuditRows: AuditRows;
+}
+/**
+ * The answer instead of any other: nothing happened, and why.
+ */
+export interface Denied {
+  error: string;
+  code: Trouble;
+  retry_after_s?: number | null;
 }
 /**
  * `POST /api/sign-in`: answered by `Me` and a cookie.

@@ -1,0 +1,181 @@
+"""What the team reads over HTTP: each view, its filters, and what nobody may read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dialogs.record.studies import new_study
+from dialogs.record.tables import workers
+from dialogs.record.writer import Decision
+from dialogs.rules import AdminRole
+from tests.live import Live
+from tests.team import Member, join
+
+API = "/api/monitor"
+LISTS = ("dialogs", "workers", "hits", "chains", "ledger")
+
+
+async def read(who: Member, path: str) -> Any:
+    status, body = await who.get(f"{API}/{path}")
+    assert status == 200, body
+    return body
+
+
+async def test_every_view_of_a_study_that_runs(live_each: Live) -> None:
+    live = live_each
+    asker, teller = await live.two(items=2)
+    await live.converse(asker, teller)
+    await live.pair(*await live.people(2))
+    who = await join(live, AdminRole.REVIEWER)
+    now = await read(who, "now")
+    assert (now["places"], now["done"], now["live"], now["cost"]) == (2, 1, 1, 300)
+    assert now["forecast"] == 600
+    assert now["hourly"] > 0
+    chart = await read(who, "chart?hours=1")
+    assert sum(point["pairs"] for point in chart["points"]) == 2
+    assert sum(point["complete"] for point in chart["points"]) == 1
+    dialogs = await read(who, "dialogs")
+    assert [row["phase"] for row in dialogs["rows"]] == ["paired", "ended"]
+    done = dialogs["rows"][1]
+    assert done["messages"] == 20
+    dialog = await read(who, f"dialogs/{done['id']}")
+    assert [e["kind"] for e in dialog["entries"]] == ["opened", *["said"] * 20, "ended"]
+    assert {p["cents"] for p in dialog["payments"]} == {150}
+    assert dialog["standing"]["outcome"] == "complete"
+    assert not dialog["relaunched"]
+    workers = await read(who, "workers")
+    assert workers["total"] == 4
+    person = await read(who, f"workers/{done['workers'][0]}")
+    assert person["row"]["complete"] == 1
+    assert person["releases"] == {"completed": 1}
+    assert [d["id"] for d in person["dialogs"]] == [done["id"]]
+    assert person["external_id"]
+    ledger = await read(who, "ledger")
+    assert ledger["sums"] == [{"state": "owed", "payments": 2, "cents": 300}]
+    assert ledger["total"] == 2
+    hits = await read(who, "hits")
+    assert (hits["total"], hits["wanted"]) == (0, 2)
+    assert (await read(who, "chains"))["rows"] == []
+
+
+async def test_filters_are_those_of_the_address(live: Live) -> None:
+    asker, teller = await live.two(items=2)
+    await live.converse(asker, teller)
+    await live.pair(*await live.people(2))
+    who = await join(live, AdminRole.VIEWER)
+
+    async def phases(query: str) -> list[str]:
+        return [row["phase"] for row in (await read(who, f"dialogs?{query}"))["rows"]]
+
+    assert await phases("phase=ended") == ["ended"]
+    assert await phases("outcome=complete&phase=paired") == []
+    assert await phases("acceptance=rejected") == []
+    assert await phases("flag=&worker=") == ["paired", "ended"]
+    assert await phases("since=99999999999") == []
+    problem = await read(who, "ledger?problem=1")
+    assert problem["rows"] == []
+    assert (await read(who, "ledger?state=owed"))["total"] == 2
+    assert (await read(who, "workers?flagged=1"))["total"] == 0
+
+
+async def test_who_only_watches_is_not_told_who_people_are(live: Live) -> None:
+    await live.begin()
+    (person,) = await live.people(1)
+    (row,) = await live.rows_of("workers")
+    viewer, reviewer = [await join(live, role) for role in (AdminRole.VIEWER, AdminRole.REVIEWER)]
+    assert (await read(reviewer, f"workers/{row.id}"))["external_id"] == row.external_id
+    seen = await read(viewer, f"workers/{row.id}")
+    assert seen["external_id"] is None
+    assert row.external_id not in str(seen)
+    # Nor by asking whether it begins with this or that.
+    assert (await read(reviewer, f"workers?search={row.external_id[:9]}"))["total"] == 1
+    assert (await read(viewer, f"workers?search={row.external_id[:9]}"))["total"] == 0
+    assert person.stage == "arrived"
+
+
+@pytest.mark.parametrize(
+    ("path", "where"),
+    [
+        ("dialogs?phase=over", "phase"),
+        ("dialogs?outcome=COMPLETE", "outcome"),
+        ("dialogs?since=soon", "since"),
+        ("dialogs?since=nan", "since"),
+        ("dialogs?until=inf", "until"),
+        ("dialogs?after=x", "after"),
+        ("dialogs?after=W10", "after"),
+        ("dialogs?worker=" + "w" * 201, "worker"),
+        ("dialogs?flag=%00", "flag"),
+        ("workers?excluded=yes", "excluded"),
+        ("workers?search=%0d%0a", "search"),
+        ("chart?hours=0", "hours"),
+        ("chart?hours=-1", "hours"),
+        ("chart?hours=49", "hours"),
+        ("chains?after=x", "after"),
+        ("hits?state=gone", "state"),
+        ("ledger?state=owing", "state"),
+        ("ledger?problem=2", "problem"),
+    ],
+)
+async def test_what_makes_no_sense_is_told_by_its_name(live: Live, path: str, where: str) -> None:
+    await live.begin()
+    status, body = await (await join(live, AdminRole.OWNER)).get(f"{API}/{path}")
+    assert (status, body["code"]) == (400, "bad_request")
+    assert body["error"].startswith(f"{where}: ")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "dialogs/d_none",
+        "workers/w_none",
+        "items/none/picture",
+        "dialogs/%00",
+        "items/..%2F/picture",
+    ],
+)
+async def test_what_is_not_there_is_not_found(live: Live, path: str) -> None:
+    await live.begin()
+    status, body = await (await join(live, AdminRole.OWNER)).get(f"{API}/{path}")
+    assert status == 404, body
+
+
+async def test_the_picture_is_for_the_team_alone(live: Live) -> None:
+    await live.begin(items=1)
+    (item,) = await live.rows_of("items")
+    who = await join(live, AdminRole.VIEWER)
+    async with live.http.get(
+        f"{live.urls[0]}{API}/items/{item.id}/picture",
+        headers={"Cookie": f"duologue_monitor={who.token}"},
+    ) as response:
+        assert response.status == 200
+        assert response.content_type.startswith("image/")
+        assert response.headers["Cache-Control"] == "private, max-age=3600"
+    async with live.http.get(f"{live.urls[0]}{API}/items/{item.id}/picture") as response:
+        assert response.status == 401
+
+
+@pytest.mark.parametrize("path", LISTS)
+async def test_a_list_says_where_its_next_page_begins(live: Live, path: str) -> None:
+    await live.begin()
+    found = await read(await join(live, AdminRole.VIEWER), path)
+    assert found["next"] is None
+    assert found["total"] == 0
+
+
+async def test_people_of_another_study_are_not_this_teams(live: Live) -> None:
+    """One database, two studies."""
+    await live.begin()
+    who = await join(live, AdminRole.OWNER)
+    await live.record.writer.commit(new_study("elsewhere", {}, 1.0))
+    row = {
+        "id": "w_elsewhere",
+        "study_id": "elsewhere",
+        "recruiter": "link",
+        "external_id": "x",
+        "created_at": 1.0,
+    }
+    await live.record.writer.commit(Decision("w_elsewhere", ((workers, row),)))
+    assert (await who.get(f"{API}/workers/w_elsewhere"))[0] == 404
+    assert (await read(who, "workers"))["total"] == 0
