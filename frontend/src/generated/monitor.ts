@@ -187,7 +187,6 @@ export interface BoardRow {
   turn: Role | null;
   turn_at: number;
   opened_at: number;
-  language: string;
   seats: BoardSeat[];
 }
 export interface BoardSeat {
