@@ -80,6 +80,10 @@ class Door(ABC):
         """How the end page hands the work in; None where the completion code is all."""
         return None
 
+    async def cannot_pay(self, row: ArrivalRow, cents: int) -> str | None:
+        """Why this arrival's work cannot be paid with so little, in a sentence; None if it can."""
+        return None
+
 
 class LinkDoor(Door):
     """A plain link, open to whoever has it or with one-time invitations.

@@ -191,11 +191,29 @@ class PhaseOut(Wire):
     phase: Phase
 
 
+class ToldOut(Wire):
+    """`told`: a message of the team to this person, which is none of the dialog; event `seq`."""
+
+    seq: int
+    text: str
+    at: float
+
+
+class ExtendedOut(Wire):
+    """`extended`: the team gave more time; event `seq`. The turn begins anew, and so does the wait
+    for a partner who is away."""
+
+    seq: int
+    turn_ends_at: float | None
+    grace_ends_at: float | None
+    now: float
+
+
 class Events(Wire):
     """Answer to `sync`: the frames after `after_seq`, in order; `seq` is the newest event."""
 
     seq: int
-    frames: list[MessageOut | PartnerOut | PhaseOut]
+    frames: list[MessageOut | PartnerOut | PhaseOut | ToldOut | ExtendedOut]
 
 
 class Lobby(Wire):
@@ -244,7 +262,8 @@ class Partner(Wire):
 
 
 class Dialog(Wire):
-    """The dialog as this role may see it."""
+    """The dialog as this role may see it. `told` is what the team wrote to this person, `extended`
+    the numbers of the events by which it gave more time."""
 
     role: Role
     phase: Phase
@@ -255,6 +274,8 @@ class Dialog(Wire):
     your_turn: bool
     sent: int
     messages: list[MessageOut]
+    told: list[ToldOut]
+    extended: list[int]
     partner: Partner
     turn_ends_at: float | None
     may_pair_again: bool
@@ -271,7 +292,10 @@ class Submit(Wire):
 
 
 class Released(Wire):
-    """How it ended for this arrival and what it is owed. `why` its seat was lost, if it was."""
+    """How it ended for this arrival and what it is owed. `why` its seat was lost, if it was.
+
+    `by_team`: the team ended the dialog; `reason` is what it wrote then, if anything.
+    """
 
     release: Release
     outcome: Outcome | None
@@ -282,6 +306,8 @@ class Released(Wire):
     feedback_sent: bool
     another: bool
     why: SeatEnd | None = None
+    by_team: bool = False
+    reason: str = ""
 
 
 class Stage(StrEnum):
@@ -389,7 +415,8 @@ class StudyOut(Wire):
 EXPORTED: tuple[type[BaseModel], ...] = (
     SendMessage, Sync, Typing, LeaveRequest, Finish, Report, Nothing,
     Sent, Done, Refused,
-    MessageOut, PartnerOut, PhaseOut, Events, Lobby, Match, Dialog, Released, State, Stopped,
+    MessageOut, PartnerOut, PhaseOut, ToldOut, ExtendedOut, Events,
+    Lobby, Match, Dialog, Released, State, Stopped,
     ArrivalRequest, ArrivalAnswer, WrongAnswersOut, StudyOut,
 )  # fmt: skip
 """The models the page needs; `make types` writes frontend/src/generated/wire.ts from them."""

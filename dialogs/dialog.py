@@ -5,6 +5,7 @@ Pure: standard library only, no clock, no randomness, no I/O; time and ids are a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -14,6 +15,7 @@ from dialogs.events import (
     Away,
     Ended,
     Event,
+    Extended,
     Meta,
     Opened,
     Part,
@@ -22,6 +24,7 @@ from dialogs.events import (
     SeatLost,
     SeatTaken,
     Settlement,
+    Told,
 )
 from dialogs.limits import BadText, clean_text
 from dialogs.rules import Outcome, Phase, Release, Role, Rules, SeatEnd
@@ -55,6 +58,38 @@ class PairAgain:
     role: Role
 
 
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """The team writes to one person, or with `to` None to everybody who is still there.
+
+    `key`, in this and the other commands of the team, is of its sender's making: what has a known
+    key is not done again.
+    """
+
+    key: str
+    to: Role | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extend:
+    """The team gives `by_s` seconds more; never so that the limit falls after `latest`."""
+
+    key: str
+    by_s: float
+    latest: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class EndByTeam:
+    """The team ends the dialog. `cents` is the pay of whoever is not to be paid in full; `reason`
+    is shown to the people, and may be empty."""
+
+    key: str
+    reason: str = ""
+    cents: Mapping[Role, int] = field(default_factory=dict)
+
+
 class DeadlineKind(StrEnum):
     """What a deadline of a dialog is about."""
 
@@ -85,7 +120,7 @@ class Expire:
     seq: int
 
 
-Command = Say | Leave | Return | PairAgain | Expire
+Command = Say | Leave | Return | PairAgain | Expire | Tell | Extend | EndByTeam
 
 
 # --- Answers -------------------------------------------------------------------------------
@@ -100,11 +135,12 @@ class RefusalCode(StrEnum):
     DIALOG_ENDED = "dialog_ended"
     ALL_SENT = "all_sent"
     NOT_ALONE = "not_alone"
+    NOT_POSSIBLE = "not_possible"
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Nothing happened, and why; `text` may be shown to the worker."""
+    """Nothing happened, and why; `text` may be shown to whoever asked."""
 
     code: RefusalCode
     text: str
@@ -112,7 +148,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The message with this key is already stored, as event `seq`."""
+    """What has this key is already stored, as event `seq`."""
 
     seq: int
 
@@ -150,6 +186,8 @@ def decide(state: DialogState, command: Command, now: float) -> Answer:
             return _pair_again(state, role, now)
         case Expire():
             return _expire(state, command, now)
+        case Tell() | Extend() | EndByTeam():
+            return _steer(state, command, now)
         case _:
             assert_never(command)
 
@@ -261,6 +299,87 @@ def _settle(state: DialogState, role: Role, release: Release) -> Settlement:
     return Settlement(state.seats[role].arrival_id, release, cents)
 
 
+# --- What the team may do ------------------------------------------------------------------
+
+MOST_EXTENSION_S = 3600.0
+"""The most seconds that one extension may give."""
+
+
+def _steer(state: DialogState, command: Tell | Extend | EndByTeam, now: float) -> Answer:
+    if not command.key:
+        raise ValueError("a command of the team needs a key")
+    if (seq := state.team_keys.get(command.key)) is not None:
+        return Known(seq)
+    if state.phase is Phase.ENDED:
+        return Refusal(RefusalCode.DIALOG_ENDED, "This dialog has ended.")
+    match command:
+        case Tell():
+            return _tell(state, command, now)
+        case Extend():
+            return _extend(state, command, now)
+        case EndByTeam():
+            return _end_by_team(state, command, now)
+        case _:
+            assert_never(command)
+
+
+def _tell(state: DialogState, tell: Tell, now: float) -> Answer:
+    if tell.to is not None and state.seats[tell.to].gone:
+        return _gone(tell.to)
+    try:
+        return (Told(now, tell.key, tell.to, clean_text(tell.text)),)
+    except BadText as bad:
+        return Refusal(RefusalCode.BAD_TEXT, str(bad))
+
+
+def _extend(state: DialogState, extend: Extend, now: float) -> Answer:
+    if not 0 < extend.by_s <= MOST_EXTENSION_S:
+        return Refusal(
+            RefusalCode.NOT_POSSIBLE,
+            f"An extension is more than nothing and at most {MOST_EXTENSION_S / 60:g} minutes.",
+        )
+    left = extend.latest - max(state.limit_at, now)
+    if extend.by_s > left:
+        return Refusal(RefusalCode.NOT_POSSIBLE, _how_much_more(left))
+    return (Extended(now, extend.key, extend.by_s),)
+
+
+def _how_much_more(left_s: float) -> str:
+    """What can be given when so many seconds are left until an assignment runs out."""
+    minutes = int(left_s // 60)
+    why = "then the time for somebody's assignment runs out"
+    if minutes < 1:
+        return f"No more time can be given: {why}."
+    return f"At most {minutes} {'minute' if minutes == 1 else 'minutes'} more can be given: {why}."
+
+
+def _end_by_team(state: DialogState, end: EndByTeam, now: float) -> Answer:
+    full = state.rules.pay.complete
+    for role, cents in end.cents.items():
+        if state.seats[role].gone:
+            return _gone(role)
+        if not 0 <= cents <= full:
+            text = f"The pay of the {role} must be from 0 to {full} cents, not {cents}."
+            return Refusal(RefusalCode.NOT_POSSIBLE, text)
+        if cents < full and state.done(state.seats[role]):
+            text = f"The {role} has sent all messages, and is paid in full: {full} cents."
+            return Refusal(RefusalCode.NOT_POSSIBLE, text)
+    try:
+        reason = clean_text(end.reason) if end.reason.strip() else ""
+    except BadText as bad:
+        return Refusal(RefusalCode.BAD_TEXT, str(bad))
+    settlements = tuple(
+        Settlement(seat.arrival_id, Release.ENDED_BY_TEAM, end.cents.get(seat.role, full))
+        for seat in state.seats.values()
+        if not seat.gone
+    )
+    return (Ended(now, Outcome.ABANDONED, settlements, reason=reason, key=end.key),)
+
+
+def _gone(role: Role) -> Refusal:
+    return Refusal(RefusalCode.SEAT_LOST, f"The {role} has left this dialog.")
+
+
 # --- Deadlines -----------------------------------------------------------------------------
 
 PRESENCE_S = 30.0
@@ -272,7 +391,7 @@ def deadlines(state: DialogState) -> tuple[Deadline, ...]:
     if state.phase is Phase.ENDED:
         return ()
     rules = state.rules
-    armed = [Deadline(DeadlineKind.LIMIT, None, 1, rules.dialog_limit_s)]
+    armed = [Deadline(DeadlineKind.LIMIT, None, state.limit_seq, state.limit_s)]
     armed.append(Deadline(DeadlineKind.TURN, state.turn, state.turn_seq, rules.turn_limit_s))
     for seat in state.seats.values():
         if seat.gone or state.done(seat):

@@ -102,16 +102,45 @@ class SeatLost:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The dialog is over. `waiting_again` names the arrivals that go back to the lobby."""
+    """The dialog is over. `waiting_again` names the arrivals that go back to the lobby.
+
+    When the team ended it, `key` is that of its command, and `reason` what it wrote to the people,
+    if anything; both are empty otherwise.
+    """
 
     kind: ClassVar[str] = "ended"
     at: float
     outcome: Outcome
     settlements: tuple[Settlement, ...]
     waiting_again: tuple[str, ...] = ()
+    reason: str = ""
+    key: str = ""
 
 
-Event = Opened | Said | Away | Returned | SeatLost | Ended
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The team wrote to one person, or with `to` None to everybody who was there. It is no
+    message of the dialog: no rule counts it."""
+
+    kind: ClassVar[str] = "told"
+    at: float
+    key: str
+    to: Role | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extended:
+    """The team gave more time: the dialog's limit is `by_s` seconds later, and the running turn
+    and grace period begin anew."""
+
+    kind: ClassVar[str] = "extended"
+    at: float
+    key: str
+    by_s: float
+
+
+Event = Opened | Said | Away | Returned | SeatLost | Ended | Told | Extended
 
 
 def to_json(event: Event) -> dict[str, Any]:
@@ -177,7 +206,13 @@ def _seat_lost(at: float, d: Mapping[str, Any]) -> SeatLost:
 
 def _ended(at: float, d: Mapping[str, Any]) -> Ended:
     settlements = tuple(_settlement(s) for s in d["settlements"])
-    return Ended(at, Outcome(d["outcome"]), settlements, tuple(d["waiting_again"]))
+    # Until the team could end a dialog, an end had neither reason nor key.
+    words = d.get("reason", ""), d.get("key", "")
+    return Ended(at, Outcome(d["outcome"]), settlements, tuple(d["waiting_again"]), *words)
+
+
+def _told(at: float, d: Mapping[str, Any]) -> Told:
+    return Told(at, d["key"], Role(d["to"]) if d["to"] else None, d["text"])
 
 
 _READERS: Final[Mapping[str, Callable[[float, Mapping[str, Any]], Event]]] = {
@@ -187,4 +222,6 @@ _READERS: Final[Mapping[str, Callable[[float, Mapping[str, Any]], Event]]] = {
     Returned.kind: lambda at, d: Returned(at, Role(d["role"])),
     SeatLost.kind: _seat_lost,
     Ended.kind: _ended,
+    Told.kind: _told,
+    Extended.kind: lambda at, d: Extended(at, d["key"], d["by_s"]),
 }

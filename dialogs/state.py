@@ -6,7 +6,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from dialogs.events import Away, Ended, Event, Opened, Returned, Said, SeatLost, Settlement
+from dialogs.events import (
+    Away,
+    Ended,
+    Event,
+    Extended,
+    Opened,
+    Returned,
+    Said,
+    SeatLost,
+    Settlement,
+    Told,
+)
 from dialogs.rules import Outcome, Phase, Role, Rules, SeatEnd
 
 
@@ -39,8 +50,25 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class TeamMessage:
+    """A message of the team with its place in the order of all events."""
+
+    seq: int
+    told: Told
+
+    def for_reader(self, role: Role) -> bool:
+        """Whether the person in this role may see it."""
+        return self.told.to in (None, role)
+
+
+@dataclass(frozen=True, slots=True)
 class DialogState:
-    """The fold of a dialog's events. `seq` counts all events, not only messages, from 1."""
+    """The fold of a dialog's events. `seq` counts all events, not only messages, from 1.
+
+    The dialog's limit falls `limit_s` seconds after event `limit_seq`, at the moment `limit_at`.
+    `told` and `extended` (numbers of events) are what the team did, `team_keys` its commands that
+    are carried out. `ended_by_team` says that it ended the dialog, `reason` what it wrote then.
+    """
 
     dialog_id: str
     seq: int
@@ -57,6 +85,14 @@ class DialogState:
     rounds_paired: int = 0
     outcome: Outcome | None = None
     ended_at: float | None = None
+    limit_seq: int = 1
+    limit_s: float = 0.0
+    limit_at: float = 0.0
+    told: tuple[TeamMessage, ...] = ()
+    extended: tuple[int, ...] = ()
+    team_keys: Mapping[str, int] = field(default_factory=dict)
+    ended_by_team: bool = False
+    reason: str = ""
 
     @property
     def turn(self) -> Role | None:
@@ -118,6 +154,8 @@ def begin(dialog_id: str, opened: Opened) -> DialogState:
         opened.at,
         seats,
         turn_at=opened.at,
+        limit_s=opened.rules.dialog_limit_s,
+        limit_at=opened.at + opened.rules.dialog_limit_s,
     )
 
 
@@ -148,6 +186,14 @@ def evolve(state: DialogState, event: Event) -> DialogState:
                 rounds_paired=rounds if paired else state.rounds_paired,
                 outcome=state.outcome,
                 ended_at=state.ended_at,
+                limit_seq=state.limit_seq,
+                limit_s=state.limit_s,
+                limit_at=state.limit_at,
+                told=state.told,
+                extended=state.extended,
+                team_keys=state.team_keys,
+                ended_by_team=state.ended_by_team,
+                reason=state.reason,
             )
         case Away(at=at, role=role):
             seat = replace(state.seats[role], away_seq=seq, away_at=at)
@@ -167,17 +213,49 @@ def evolve(state: DialogState, event: Event) -> DialogState:
                 turn_seq=seq,
                 turn_at=at,
             )
-        case Ended(at=at, outcome=outcome, settlements=settlements):
+        case Told(key=key):
+            told = (*state.told, TeamMessage(seq, event))
+            return replace(state, seq=seq, told=told, team_keys={**state.team_keys, key: seq})
+        case Extended():
+            return _extended(state, event, seq)
+        case Ended(at=at, outcome=outcome, settlements=settlements, reason=reason, key=key):
             owed = {s.arrival_id: s for s in settlements}
             seats = {
                 role: replace(seat, settlement=owed.get(seat.arrival_id, seat.settlement))
                 for role, seat in state.seats.items()
             }
             return replace(
-                state, seq=seq, phase=Phase.ENDED, outcome=outcome, ended_at=at, seats=seats
+                state,
+                seq=seq,
+                phase=Phase.ENDED,
+                outcome=outcome,
+                ended_at=at,
+                seats=seats,
+                team_keys={**state.team_keys, key: seq} if key else state.team_keys,
+                ended_by_team=bool(key),
+                reason=reason,
             )
         case _:
             assert_never(event)
+
+
+def _extended(state: DialogState, event: Extended, seq: int) -> DialogState:
+    """The limit is later; whoever is awaited gets the whole turn or grace period again."""
+    limit_s = max(state.limit_at - event.at, 0.0) + event.by_s
+    away = [s for s in state.seats.values() if s.away_seq is not None and not s.gone]
+    anew = {s.role: replace(s, away_seq=seq, away_at=event.at) for s in away}
+    return replace(
+        state,
+        seq=seq,
+        seats={**state.seats, **anew},
+        turn_seq=seq,
+        turn_at=event.at,
+        limit_seq=seq,
+        limit_s=limit_s,
+        limit_at=event.at + limit_s,
+        extended=(*state.extended, seq),
+        team_keys={**state.team_keys, event.key: seq},
+    )
 
 
 def _one_more(seat: Seat) -> Seat:

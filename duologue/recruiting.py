@@ -10,7 +10,7 @@ from decimal import Decimal
 from chatserver.doors import Door, NotAdmitted, Visitor
 from chatserver.hooks import Hook
 from chatserver.wire import ErrorCode, Submit
-from dialogs.record.hits import hit_by_remote_id, hit_by_token
+from dialogs.record.hits import hit_by_remote_id, hit_by_token, hits_by_id
 from dialogs.record.queries import ArrivalRow, ReleaseRow
 from dialogs.record.store import Record
 from duologue.money import to_cents, to_text
@@ -194,13 +194,23 @@ class CrowdDoor(Door):
     def submit(self, row: ArrivalRow, release: ReleaseRow) -> Submit | None:
         if isinstance(self._recruiter, Prolific):
             config = self._recruiter.config
-            code = config.codes.for_release(release.release)
+            code = config.codes.for_release(release.release, release.cents)
             return Submit(url=config.complete_url, fields={"cc": code}, method="get")
         if not row.submit_to or not release.cents:
             # Who is owed nothing gives the task back, so that somebody else can take it.
             return None
         fields = {"assignmentId": row.assignment_id, "code": release.code}
         return Submit(url=row.submit_to, fields=fields)
+
+    async def cannot_pay(self, row: ArrivalRow, cents: int) -> str | None:
+        hits = await self._record.read(hits_by_id, [row.hit_id] if row.hit_id else [])
+        for hit in hits.values():
+            try:
+                if cents:
+                    self._recruiter.steps(cents, hit.reward)
+            except Refused as why:
+                return f"{why}. Nothing, or no less than that, can be paid."
+        return None
 
 
 def door_for(recruiter: Recruiter, study_id: str, record: Record) -> Door | None:

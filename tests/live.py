@@ -94,6 +94,15 @@ def draw_pictures(folder: Path, count: int = 4) -> list[Prepared]:
 
 # --- A person ------------------------------------------------------------------------------
 
+FRAMES: Final = {
+    "message": "parts",
+    "partner": "present",
+    "phase": "phase",
+    "told": "text",
+    "extended": "turn_ends_at",
+}
+"""The frames of a dialog, each with the field by which it is known in the answer to `sync`."""
+
 
 class Person:
     """One person's page: answers heartbeats, keeps its position, syncs on a gap, comes back.
@@ -111,6 +120,7 @@ class Person:
         self.state: dict[str, Any] = {}
         self.seq = 0
         self.messages: dict[int, dict[str, Any]] = {}
+        self.told: dict[int, dict[str, Any]] = {}
         self.log: list[tuple[str, Any]] = []
         self.acknowledged: dict[str, int] = {}
         self.stopped: dict[str, Any] | None = None
@@ -237,7 +247,7 @@ class Person:
         if url is not None:
             self.url = url
         client = socketio.AsyncClient(reconnection=False, http_session=self.live.http)
-        for event in ("state", "message", "partner", "phase", "lobby", "typing", "stopped"):
+        for event in ("state", *FRAMES, "lobby", "typing", "stopped"):
             client.on(event, self._taking(event, client))
         client.on("heartbeat", self._heartbeat)
         client.on("connect_error", self._on_refused)
@@ -366,11 +376,12 @@ class Person:
                 self.state, self.seq = payload, payload["seq"]
                 if payload.get("dialog"):
                     self.messages = {m["seq"]: m for m in payload["dialog"]["messages"]}
+                    self.told = {m["seq"]: m for m in payload["dialog"]["told"]}
             case "lobby":
                 self.state["lobby"] = payload
             case "stopped":
                 self.stopped = payload
-            case "message" | "partner" | "phase":
+            case _ if event in FRAMES:
                 if payload["seq"] == self.seq + 1:
                     self._apply(event, payload)
                 elif payload["seq"] > self.seq + 1 and not self._syncing:
@@ -382,6 +393,12 @@ class Person:
         match event:
             case "message":
                 self.messages[payload["seq"]] = payload
+            case "told":
+                self.told[payload["seq"]] = payload
+            case "extended" if self.state.get("dialog"):
+                self.dialog["extended"].append(payload["seq"])
+                self.dialog["turn_ends_at"] = payload["turn_ends_at"]
+                self.partner["grace_ends_at"] = payload["grace_ends_at"]
             case "partner" if self.state.get("dialog"):
                 self.partner["present"] = payload["present"]
                 self.partner["grace_ends_at"] = payload["grace_ends_at"]
@@ -393,8 +410,8 @@ class Person:
             answer = await self.ask("sync", {"after_seq": self.seq})
             for payload in answer.get("frames", ()):
                 if payload["seq"] > self.seq:
-                    kind = "message" if "parts" in payload else "partner"
-                    self._apply(kind if "phase" not in payload else "phase", payload)
+                    (kind,) = (name for name, field in FRAMES.items() if field in payload)
+                    self._apply(kind, payload)
             self.seq = max(self.seq, answer.get("seq", 0))
         finally:
             self._syncing = False

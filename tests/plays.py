@@ -24,7 +24,9 @@ from dialogs.dialog import (
     Command,
     Deadline,
     DeadlineKind,
+    EndByTeam,
     Expire,
+    Extend,
     Known,
     Leave,
     PairAgain,
@@ -32,18 +34,22 @@ from dialogs.dialog import (
     RefusalCode,
     Return,
     Say,
+    Tell,
 )
 from dialogs.events import (
     Away,
     Ended,
     Event,
+    Extended,
     Meta,
+    Opened,
     Part,
     Returned,
     Said,
     SeatLost,
     SeatTaken,
     Settlement,
+    Told,
 )
 from dialogs.record import decisions, tables
 from dialogs.record.writer import Decision
@@ -74,6 +80,9 @@ class Must(StrEnum):
     FOLD = "the state is the fold of the events"
     JSON = "events are read back as they were written"
     RELAUNCH = "a dialog that will not be complete is relaunched once, no other is"
+    TEAM = "what the team does is done once, while people are there, and is no message"
+    LONGER = "more time moves the limit, and begins the turn and the grace period anew"
+    DECIDED = "who is still there when the team ends it gets what it decided"
     ROWS = "every effect is a row, and no row is without its event"
 
 
@@ -219,11 +228,35 @@ class Play:
             return other(losses[0][1].role)
         return (Q, A)[len(self.messages()) % 2]
 
+    def turn_since(self) -> int:
+        """The number of the event with which the running turn began."""
+        begins = Opened | Said | SeatLost | Extended
+        return max(
+            n
+            for n, e in self.numbered()
+            if isinstance(e, begins) or (isinstance(e, Returned) and e.role is self.turn())
+        )
+
     def away_since(self, role: Role) -> int | None:
-        """The number of the event by which the person is away."""
+        """The number of the event from which the person's grace period counts."""
         seen = [(n, e) for n, e in self.numbered() if isinstance(e, Away | Returned)]
         mine = [(n, e) for n, e in seen if e.role is role]
-        return mine[-1][0] if mine and isinstance(mine[-1][1], Away) else None
+        if not mine or not isinstance(mine[-1][1], Away):
+            return None
+        return max(mine[-1][0], self.limit()[0])
+
+    def limit(self) -> tuple[int, float]:
+        """The number of the event that the dialog's limit counts from, and when it falls."""
+        number, falls = 1, self.events[0].at + self.rules.dialog_limit_s
+        for n, event in self.numbered():
+            if isinstance(event, Extended):
+                number, falls = n, max(falls, event.at) + event.by_s
+        return number, falls
+
+    def by_team(self) -> list[tuple[int, str]]:
+        """The number and the key of everything that the team did."""
+        did = [(n, e) for n, e in self.numbered() if isinstance(e, Told | Extended | Ended)]
+        return [(n, e.key) for n, e in did if e.key]
 
     def settlements(self) -> list[Settlement]:
         found: list[Settlement] = []
@@ -255,6 +288,8 @@ class Play:
                 require(isinstance(answer, tuple) == (early and alone), Must.AGAIN, answer)
             case Expire():
                 self._judge_expire(command, answer)
+            case Tell() | Extend() | EndByTeam():
+                self._judge_team(command, answer)
         for event in answer if isinstance(answer, tuple) else ():
             require(event.at == self.now, Must.ROWS, f"{event} at {self.now}")
 
@@ -289,7 +324,8 @@ class Play:
             return
         require(not self.end(), Must.STALE, "after the end")
         if role is None:
-            require(expired.kind is DeadlineKind.LIMIT and expired.seq == 1, Must.STALE, expired)
+            right = expired.kind is DeadlineKind.LIMIT and expired.seq == self.limit()[0]
+            require(right, Must.STALE, expired)
             require(isinstance(answer[0], Ended), Must.ENDS, answer)
             return
         require(not self.lost(role), Must.STALE, f"{expired} for a lost seat")
@@ -306,7 +342,8 @@ class Play:
                 require(away == expired.seq, Must.STALE, f"{expired}: away since {away}")
             case DeadlineKind.TURN:
                 newer = any(
-                    isinstance(e, Said | SeatLost) or (isinstance(e, Returned) and e.role is role)
+                    isinstance(e, Said | SeatLost | Extended)
+                    or (isinstance(e, Returned) and e.role is role)
                     for n, e in self.numbered()
                     if n > expired.seq
                 )
@@ -316,6 +353,53 @@ class Play:
         if isinstance(answer[0], SeatLost):
             require(answer[0].role is role, Must.KEPT, answer)
             require(answer[0].why == expired.kind.value, Must.KEPT, answer)
+
+    def _judge_team(self, command: Tell | Extend | EndByTeam, answer: Answer) -> None:
+        known = [n for n, key in self.by_team() if key == command.key]
+        if known:
+            require(answer == Known(known[0]), Must.TEAM, f"{command} again: {answer}")
+            return
+        done = isinstance(answer, tuple)
+        require(not (done and self.end()), Must.TEAM, f"after the end: {answer}")
+        match command:
+            case Tell(key, to, text):
+                may = not self.end() and not (to and self.lost(to))
+                told = (Told(self.now, key, to, text.strip()),)
+                require(answer == told if done else True, Must.TEAM, answer)
+                require(may if done else not (may and good_text(text.strip())), Must.TEAM, answer)
+                require(not done or len(text.strip()) <= 500, Must.TEXT, text)
+            case Extend(key, by_s, latest):
+                room = latest - max(self.limit()[1], self.now) - by_s
+                may = not self.end() and 0 < by_s <= 3600 and room > -1e-3
+                require(done == may or abs(room) <= 1e-3, Must.LONGER, f"{command}: {answer}")
+                longer = (Extended(self.now, key, by_s),)
+                require(answer == longer if done else True, Must.LONGER, answer)
+            case EndByTeam():
+                self._judge_end_by_team(command, answer)
+
+    def _judge_end_by_team(self, end: EndByTeam, answer: Answer) -> None:
+        full = self.rules.pay.complete
+        wrong = [
+            role
+            for role, cents in end.cents.items()
+            if self.lost(role) or not (full if self.done(role) else 0) <= cents <= full
+        ]
+        reason = end.reason.strip()
+        if not isinstance(answer, tuple):
+            fine = not reason or good_text(reason)
+            require(self.end() or wrong or not fine, Must.DECIDED, f"{end}: {answer}")
+            return
+        require(not wrong, Must.DECIDED, f"{end} of {wrong}: {answer}")
+        (ended,) = answer
+        assert isinstance(ended, Ended), answer
+        require((ended.reason, ended.key) == (reason, end.key), Must.DECIDED, ended)
+        decided = {
+            seat.arrival_id: (Release.ENDED_BY_TEAM, end.cents.get(seat.role, full))
+            for seat in self.taken
+            if not self.lost(seat.role)
+        }
+        got = {s.arrival_id: (s.release, s.cents) for s in ended.settlements}
+        require(got == decided, Must.DECIDED, f"{end}: {ended}")
 
     # --- Judging the whole -----------------------------------------------------------------
 
@@ -347,6 +431,8 @@ class Play:
         require(all(n == 1 for n in keys.values()), Must.KEYS, keys)
         ends = [n for n, e in self.numbered() if isinstance(e, Ended)]
         require(ends in ([], [len(self.events)]), Must.ALONE, f"events after the end {ends}")
+        once = Counter(key for _, key in self.by_team())
+        require(all(n == 1 for n in once.values()), Must.TEAM, once)
 
     def _hold_ends(self) -> None:
         """The outcome, and that the end comes when nothing is awaited any more."""
@@ -388,8 +474,10 @@ class Play:
                     require(self.done(role) and self.losses(), Must.PAID, settlement)
                     full = True
                 case Release.ENDED_BY_TEAM:
-                    limit = ended and ended.at >= OPENED_AT + self.rules.dialog_limit_s
-                    require(limit, Must.PAID, settlement)
+                    limit = ended and ended.at >= self.limit()[1] - 1e-3
+                    require(limit or (ended and ended.key), Must.PAID, settlement)
+                    if ended and ended.key:
+                        continue
                     full = True
                 case Release.LEFT:
                     require(not self.done(role), Must.DONE, settlement)
@@ -417,22 +505,26 @@ class Play:
         require(names == Counter(wanted), Must.ARMED, f"{names}, not {wanted}")
         for deadline in armed:
             require(1 <= deadline.seq <= len(self.events), Must.ARMED, deadline)
-            require(deadline.delay_s == self._delay(deadline.kind), Must.ARMED, deadline)
+            if deadline.kind is DeadlineKind.LIMIT:
+                number, falls = self.limit()
+                late = abs(self.due(deadline) - falls)
+                require(deadline.seq == number and late < 1e-3, Must.LONGER, deadline)
+            else:
+                require(deadline.delay_s == self._delay(deadline.kind), Must.ARMED, deadline)
+                began = self.limit()[0] if deadline.kind is not DeadlineKind.PRESENCE else 1
+                require(deadline.seq >= began, Must.LONGER, f"{deadline} began before {began}")
+            if deadline.kind is DeadlineKind.TURN:
+                since = self.turn_since()
+                require(deadline.seq == since, Must.STALE, f"{deadline}, the turn began at {since}")
             expired = Expire(deadline.kind, deadline.role, deadline.seq)
             answer = dialog.decide(self.state, expired, self.now)
             require(isinstance(answer, tuple) and answer, Must.ARMED, f"{deadline} does nothing")
         self.armed_once += [d for d in armed if d not in self.armed_once]
 
     def _delay(self, kind: DeadlineKind) -> float:
-        match kind:
-            case DeadlineKind.PRESENCE:
-                return 30.0
-            case DeadlineKind.GRACE:
-                return self.rules.grace_s
-            case DeadlineKind.TURN:
-                return self.rules.turn_limit_s
-            case DeadlineKind.LIMIT:
-                return self.rules.dialog_limit_s
+        if kind is DeadlineKind.PRESENCE:
+            return 30.0
+        return self.rules.grace_s if kind is DeadlineKind.GRACE else self.rules.turn_limit_s
 
     def _hold_fold(self, new: Sequence[Event]) -> None:
         require(self.state.seq == len(self.events), Must.FOLD, "an event has no number")
@@ -555,6 +647,21 @@ class Alone:
 
 
 @dataclass(frozen=True)
+class Steer:
+    """The team does something, with a new key or one that it used before."""
+
+    command: Tell | Extend | EndByTeam
+    used_key: int | None = None
+
+    def act(self, play: Play) -> None:
+        play.keys += 1
+        keys = [key for _, key in play.by_team()]
+        again = self.used_key is not None and keys
+        key = keys[self.used_key % len(keys)] if again else f"team-{play.keys}"  # type: ignore[operator]
+        play.do(replace(self.command, key=key))
+
+
+@dataclass(frozen=True)
 class Fire:
     """A deadline fires, if it is armed."""
 
@@ -604,7 +711,7 @@ class Pass:
         play.now += self.seconds
 
 
-Action = Talk | TalkUntil | Speak | Ask | Alone | Fire | FireOld | FireForged | Pass
+Action = Talk | TalkUntil | Speak | Ask | Alone | Steer | Fire | FireOld | FireForged | Pass
 
 roles = st.sampled_from([Q, A])
 small = st.integers(0, 40)
@@ -622,10 +729,24 @@ people_actions: st.SearchStrategy[Action] = st.one_of(
     st.builds(Speak, roles, texts, st.none() | small),
     st.builds(Ask, st.one_of(*(st.builds(kind, roles) for kind in (Leave, Return, PairAgain)))),
     st.builds(Alone),
+    st.builds(Steer, st.builds(Tell, st.just(""), st.none() | roles, texts), st.none() | small),
     st.builds(Pass, st.floats(0, 100)),
+)
+more_time = st.builds(
+    Extend,
+    st.just(""),
+    st.one_of(st.floats(1, 3600), st.sampled_from([0.0, -60.0, 3600.0, 3601.0, float("nan")])),
+    st.just(float("inf")) | st.integers(0, 9000).map(lambda s: OPENED_AT + s),
+)
+ends_by_team = st.builds(
+    EndByTeam,
+    st.just(""),
+    st.just("") | texts,
+    st.dictionaries(roles, st.sampled_from([0, 1, 0, 1, 0, 1, -1, 501])),
 )
 actions: st.SearchStrategy[Action] = st.one_of(
     people_actions,
+    st.builds(Steer, more_time, st.none() | small),
     st.builds(Fire, kinds, roles),
     st.builds(FireOld, small),
     st.builds(FireForged, kinds, roles, small),
@@ -640,6 +761,10 @@ def scenes(draw: st.DrawFn) -> list[Action]:
     lost: list[Action] = draw(
         st.sampled_from([[Ask(Leave(role))], [away, Fire(DeadlineKind.GRACE, role)]])
     )
+    decided = draw(ends_by_team)
+    end, again = Steer(decided), Steer(decided, draw(small))
+    less = Steer(EndByTeam("", "", {Q: 0}))
+    longer = Steer(Extend("", draw(st.floats(1, 3600))))
     return draw(
         st.sampled_from(
             [
@@ -650,6 +775,12 @@ def scenes(draw: st.DrawFn) -> list[Action]:
                 [away, TalkUntil(1), Fire(DeadlineKind.LIMIT, role)],
                 [TalkUntil(1), *lost, FireOld(messages)],
                 [TalkUntil(2), *lost, Talk(messages)],
+                [Talk(messages), end, again],
+                [Talk(messages), *lost, end, again],
+                [TalkUntil(1), less, end, again],
+                [away, longer, FireOld(messages), Fire(DeadlineKind.LIMIT, role)],
+                [Talk(messages), longer, longer, FireOld(messages)],
+                [Pass(4000.0), longer, FireOld(messages), Fire(DeadlineKind.LIMIT, role)],
             ]
         )
     )
@@ -703,6 +834,18 @@ def check_ends_without_people(rules: Rules, happening: list[Action], order: list
         if armed := dialog.deadlines(play.state):
             play.fire(armed[n % len(armed)])
     require(play.end(), Must.ENDS, f"{play.state.phase} after four deadlines")
+
+
+def check_ends_by_team(rules: Rules, happening: list[Action], end: EndByTeam) -> None:
+    """From wherever a dialog has come, the team can end it, once."""
+    play = played(rules, happening)
+    Steer(end).act(play)
+    Steer(end, 0).act(play)
+    Steer(EndByTeam("")).act(play)
+    require(play.end(), Must.DECIDED, "the team could not end it")
+    seq = play.state.seq
+    Steer(end).act(play)
+    require(play.state.seq == seq, Must.TEAM, "it went on after its end")
 
 
 def check_ends_with_people(rules: Rules, between: list[Action]) -> None:

@@ -235,7 +235,10 @@ class Dialogs:
         if now - live.repeated_at < REPEAT_S:
             return
         live.repeated_at = now
-        said = next(m.said for m in live.state.messages if m.seq == seq)
+        said = next((m.said for m in live.state.messages if m.seq == seq), None)
+        if said is None:
+            # What the team did is found in the record by whoever missed it.
+            return
         row = event_row(live.state.dialog_id, seq, said)
         note = [live.state.dialog_id, seq, [[row["kind"], row["at"], row["data"]]]]
         self._fanout.tell("events", note)

@@ -30,6 +30,7 @@ from dialogs.record.errors import RecordError
 from dialogs.record.queries import ArrivalRow, ItemRow
 from dialogs.record.store import Record
 from dialogs.rules import ArrivalStatus, Release
+from dialogs.state import DialogState
 from pairing.lobby import Lobby
 from pairing.rules import Match, estimate
 
@@ -172,31 +173,33 @@ class Screens:
 
     async def _inside(self, page: Page, row: ArrivalRow) -> State:
         assert row.dialog_id is not None, "a seated arrival has a dialog"
-        dialog, seq = await self._dialog_out(row, row.dialog_id)
-        return State(stage=Stage.TALKING, seq=seq, now=self._now(), dialog=dialog)
+        dialog, state = await self._dialog_out(row, row.dialog_id)
+        return State(stage=Stage.TALKING, seq=state.seq, now=self._now(), dialog=dialog)
 
-    async def _dialog_out(self, row: ArrivalRow, dialog_id: str) -> tuple[DialogOut, int]:
-        """The dialog as this arrival may see it, just read, and the number of its last event."""
+    async def _dialog_out(self, row: ArrivalRow, dialog_id: str) -> tuple[DialogOut, DialogState]:
+        """The dialog as this arrival may see it, and its whole state, just read."""
         assert row.item_id is not None, "a seat has an item"
         item = await self._item(row.item_id)
         state = await self._dialogs.read(dialog_id)
         seat = state.seat_of(row.id)
         assert seat is not None, "the dialog of an arrival's seat has that seat"
-        return dialog_out(state, seat.role, item, self._tokens.picture(row.id)), state.seq
+        return dialog_out(state, seat.role, item, self._tokens.picture(row.id)), state
 
     async def _released(self, row: ArrivalRow) -> State:
         release = await self._record.one(queries.releases_of, row.id)
         assert release is not None, "a released arrival has its release in the same transaction"
         submit = self._door.submit(row, release)
         another = self._door.begins_anew and self._may_come_again(release)
-        dialog, why, seq = None, None, 0
+        dialog, state = None, None
         # Who stayed to the end may read the whole conversation, its last message included.
         if row.dialog_id is not None and release.release is not Release.LEFT:
-            dialog, seq = await self._dialog_out(row, row.dialog_id)
+            dialog, state = await self._dialog_out(row, row.dialog_id)
         elif row.dialog_id is not None:
-            seat = (await self._dialogs.read(row.dialog_id)).seat_of(row.id)
-            why = seat.lost if seat is not None else None
-        released = released_out(self._study, row, release, submit=submit, another=another, why=why)
+            state = await self._dialogs.read(row.dialog_id)
+        released = released_out(
+            self._study, row, release, submit=submit, another=another, dialog=state
+        )
+        seq = state.seq if state is not None and dialog is not None else 0
         return State(
             stage=Stage.RELEASED, seq=seq, now=self._now(), dialog=dialog, released=released
         )

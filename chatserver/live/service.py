@@ -26,6 +26,7 @@ from chatserver.live.presence import Presence
 from chatserver.live.processes import Processes
 from chatserver.live.requests import Requests
 from chatserver.live.screens import Screens
+from chatserver.live.steering import Steering
 from chatserver.tokens import Tokens, new_id
 from dialogs.record import queries
 from dialogs.record.errors import RecordError
@@ -159,6 +160,7 @@ class LiveService:
             is_open=self.is_open,
             now=now,
         )
+        self.steering = Steering(record, self.dialogs, study, self.door)
         self.dialogs.on_refresh = self.screens.refresh
         self.dialogs.on_place = lambda item, place: self._later(self._offer(item, place))
         self.dialogs.on_waiting = lambda ids: self._later(self._join(ids))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chatserver.config import StudyConfig
-from chatserver.live.frames import message_out
+from chatserver.live.frames import grace_ends_at, message_out, told_out, turn_ends_at
 from chatserver.wire import (
     CheckQuestion,
     Dialog,
@@ -15,10 +15,11 @@ from chatserver.wire import (
     Released,
     StudyOut,
     Submit,
+    ToldOut,
 )
 from dialogs.limits import MAX_CHARACTERS
 from dialogs.record.queries import ArrivalRow, ItemRow, ReleaseRow
-from dialogs.rules import Protocol, Role, SeatEnd, Sight
+from dialogs.rules import Protocol, Release, Role, Sight
 from dialogs.state import DialogState
 
 
@@ -93,7 +94,6 @@ def dialog_out(state: DialogState, role: Role, item: ItemRow, picture_token: str
     shown = picture_file(rules.kind, role, item) is not None
     me = state.seats[role]
     other = next(seat for seat in state.seats.values() if seat.role is not role)
-    away_ends = other.away_at + rules.grace_s if other.away_at is not None else None
     turn = state.turn
     return Dialog(
         role=role,
@@ -111,12 +111,14 @@ def dialog_out(state: DialogState, role: Role, item: ItemRow, picture_token: str
         your_turn=turn is role and not state.done(me),
         sent=me.sent,
         messages=[MessageOut(**message_out(m.seq, m.said, role)) for m in state.messages],
+        told=[ToldOut(**told_out(m.seq, m.told)) for m in state.told if m.for_reader(role)],
+        extended=list(state.extended),
         partner=Partner(
             present=other.away_seq is None and not other.gone,
             left=other.gone,
-            grace_ends_at=None if other.gone else away_ends,
+            grace_ends_at=grace_ends_at(state, role),
         ),
-        turn_ends_at=state.turn_at + rules.turn_limit_s if turn is not None else None,
+        turn_ends_at=turn_ends_at(state),
         may_pair_again=state.may_pair_again(role),
         pays=rules.pay.complete,
         max_characters=MAX_CHARACTERS,
@@ -130,9 +132,11 @@ def released_out(
     *,
     submit: Submit | None,
     another: bool,
-    why: SeatEnd | None,
+    dialog: DialogState | None,
 ) -> Released:
-    """How it ended, and the code that proves it."""
+    """How it ended, and the code that proves it. `dialog` is the one that it ended, if one did."""
+    seat = dialog.seat_of(row.id) if dialog is not None else None
+    by_team = dialog is not None and dialog.ended_by_team and release.release is not Release.LEFT
     return Released(
         release=release.release,
         outcome=release.outcome,
@@ -142,5 +146,7 @@ def released_out(
         submit=submit,
         feedback_sent=row.feedback_sent,
         another=another,
-        why=why,
+        why=seat.lost if seat is not None else None,
+        by_team=by_team,
+        reason=dialog.reason if dialog is not None and by_team else "",
     )

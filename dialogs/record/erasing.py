@@ -1,7 +1,8 @@
 """Erasing what is known of people who ask for it: what they wrote, and who they are.
 
 Their rows stay, with times, amounts and states, so that every count stays as it was. What they
-wrote becomes a mark. Who they are becomes a pseudonym, made of it and a secret and not to be
+wrote becomes a mark, and so does what the team wrote in their dialogs, which may be about them
+whomever it went to. Who they are becomes a pseudonym, made of it and a secret and not to be
 undone: nobody who comes again is taken for somebody new. Their assignments keep the ids that the
 recruiter gave them, since work that we did not know again would be a stranger's, and paid again.
 """
@@ -17,7 +18,7 @@ import orjson
 from sqlalchemy import Connection, Engine, bindparam, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
-from dialogs.events import Meta, Part, Said, from_json, to_json
+from dialogs.events import Ended, Event, Meta, Part, Said, Told, from_json, to_json
 from dialogs.record.engine import open_engine
 from dialogs.record.errors import Conflict, Unavailable
 from dialogs.record.payments import PaymentRow, payments_of
@@ -124,21 +125,39 @@ def _of(worker_id: str) -> Any:
     return select(arrivals.c.id).where(arrivals.c.worker_id == worker_id)
 
 
-def _messages(connection: Connection, worker_id: str) -> list[tuple[str, int, Said]]:
-    """What the person said and is not erased yet: dialog, number of the event, and the event."""
+def _messages(connection: Connection, worker_id: str) -> list[tuple[str, int, Event]]:
+    """The events with what the person said, or the team wrote, that are not erased yet: dialog,
+    number, and the event without the words."""
     query = (
         select(events, seats.c.role)
         .join(seats, seats.c.dialog_id == events.c.dialog_id)
-        .where(seats.c.worker_id == worker_id, events.c.kind == Said.kind)
+        .where(seats.c.worker_id == worker_id, events.c.kind.in_(_WITH_WORDS))
         .order_by(events.c.dialog_id, events.c.seq)
     )
     found = []
     for row in connection.execute(query):
-        said = from_json(row.kind, row.at, orjson.loads(row.data))
-        assert isinstance(said, Said), "the query asks for messages only"
-        if said.role == row.role and said.text != MARK:
-            found.append((row.dialog_id, row.seq, said))
+        event = from_json(row.kind, row.at, orjson.loads(row.data))
+        without = _without_words(event, row.role, row.seq)
+        if without != event:
+            found.append((row.dialog_id, row.seq, without))
     return found
+
+
+_WITH_WORDS: Final = (Said.kind, Told.kind, Ended.kind)
+
+
+def _without_words(event: Event, role: str, seq: int) -> Event:
+    """The event without what the person in `role` wrote, or the team."""
+    match event:
+        case Said() if event.role == role and event.text != MARK:
+            # The key is of the page's making, and how they typed is theirs as well.
+            return replace(event, key=f"erased-{seq}", parts=(Part(MARK),), meta=Meta())
+        case Told():
+            return replace(event, text=MARK)
+        case Ended() if event.reason:
+            return replace(event, reason=MARK)
+        case _:
+            return event
 
 
 # --- Those who are erased ------------------------------------------------------------------
@@ -238,19 +257,12 @@ def _erase_one(
         connection.execute(erasures.insert(), happened)
 
 
-def _erase_messages(connection: Connection, said: Sequence[tuple[str, int, Said]]) -> None:
-    if not said:
+def _erase_messages(connection: Connection, found: Sequence[tuple[str, int, Event]]) -> None:
+    if not found:
         return
-    # The key is of the page's making, and how they typed is theirs as well.
     changed = [
-        {
-            "dialog": dialog_id,
-            "number": seq,
-            "without": orjson.dumps(
-                to_json(replace(each, key=f"erased-{seq}", parts=(Part(MARK),), meta=Meta()))
-            ).decode(),
-        }
-        for dialog_id, seq, each in said
+        {"dialog": dialog_id, "number": seq, "without": orjson.dumps(to_json(without)).decode()}
+        for dialog_id, seq, without in found
     ]
     statement = (
         update(events)

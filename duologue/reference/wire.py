@@ -27,9 +27,9 @@ says, or `Refused`. A message that was not acknowledged is sent again with the s
 as wanted: the answer is always the number of the first. The server sends `heartbeat`, which the
 page acknowledges at once.
 
-Every `message`, `partner` and `phase` frame carries `seq`, the number of a dialog event. A page
-applies frames in order, ignores numbers it has seen, and on a gap sends `sync`. `state` replaces
-everything. Times are seconds since 1970-01-01 UTC by the server's clock.
+Every `message`, `partner`, `phase`, `told` and `extended` frame carries `seq`, the number of a
+dialog event. A page applies frames in order, ignores numbers it has seen, and on a gap sends
+`sync`. `state` replaces everything. Times are seconds since 1970-01-01 UTC by the server's clock.
 
 | HTTP | what |
 |---|---|
@@ -53,6 +53,7 @@ everything. Times are seconds since 1970-01-01 UTC by the server's clock.
 |---|---|
 | `state` | `State` |
 | `message`, `partner`, `phase` | `MessageOut`, `PartnerOut`, `PhaseOut` |
+| `told`, `extended` | `ToldOut`, `ExtendedOut` |
 | `lobby` | `Lobby` |
 | `typing` | `Typing` |
 | `heartbeat` | empty; to be acknowledged |

@@ -23,7 +23,10 @@ PASSING: Final = frozenset({ErrorCode.TRY_AGAIN.value})
 """The refusal that asks to come again with the same; no other is worth a second try."""
 
 Answer = Mapping[str, Any]
-_EVENTS: Final = ("state", "lobby", "stopped", "message", "partner", "phase", "typing")
+_EVENTS: Final = (
+    *("state", "lobby", "stopped", "typing"),
+    *("message", "partner", "phase", "told", "extended"),
+)
 
 
 class Trouble(Exception):

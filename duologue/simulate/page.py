@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from chatserver.wire import (
     ErrorCode,
     Events,
+    ExtendedOut,
     Lobby,
     MessageOut,
     PartnerOut,
@@ -22,6 +23,7 @@ from chatserver.wire import (
     Stage,
     State,
     Stopped,
+    ToldOut,
     Typing,
     Wire,
 )
@@ -41,6 +43,8 @@ PAYLOADS: Final[dict[str, type[Wire]]] = {
     "message": MessageOut,
     "partner": PartnerOut,
     "phase": PhaseOut,
+    "told": ToldOut,
+    "extended": ExtendedOut,
     "typing": Typing,
 }
 
@@ -166,7 +170,7 @@ class Page:
             match payload:
                 case State():
                     self._take_state(payload)
-                case MessageOut() | PartnerOut() | PhaseOut():
+                case MessageOut() | PartnerOut() | PhaseOut() | ToldOut() | ExtendedOut():
                     await self._take_frame(name, payload)
                 case Lobby():
                     self.view.lobby = payload
@@ -188,6 +192,8 @@ class Page:
             self._engaged.set()
             for message in state.dialog.messages:
                 self._log_frame("message", message, "state", applied)
+            for told in state.dialog.told:
+                self._log_frame("told", told, "state", applied)
         if self.view.dialogs != dialogs:
             self.sender.owed = None
         if state.released is not None:

@@ -12,6 +12,7 @@ from enum import StrEnum
 from chatserver.wire import (
     Dialog,
     Events,
+    ExtendedOut,
     Lobby,
     Match,
     MessageOut,
@@ -20,10 +21,11 @@ from chatserver.wire import (
     Released,
     Stage,
     State,
+    ToldOut,
 )
 from dialogs.rules import Phase, Role
 
-Frame = MessageOut | PartnerOut | PhaseOut
+Frame = MessageOut | PartnerOut | PhaseOut | ToldOut | ExtendedOut
 
 
 class Applied(StrEnum):
@@ -52,6 +54,7 @@ class View:
     turn: Role | None = None
     sent: int = 0
     messages: dict[int, MessageOut] = field(default_factory=dict)
+    told: dict[int, ToldOut] = field(default_factory=dict)
     released: Released | None = None
     missed_start: bool = False
     fresh: bool = False
@@ -100,7 +103,7 @@ class View:
     def _take_dialog(self, state: State, dialog: Dialog) -> Applied:
         if self.stage is not Stage.TALKING:
             self.dialogs += 1
-            self.seq, self.messages = 0, {}
+            self.seq, self.messages, self.told = 0, {}, {}
         elif state.seq < self.seq:
             return Applied.OLD
         messages = {message.seq: message for message in dialog.messages}
@@ -108,10 +111,13 @@ class View:
             if seq not in messages:
                 raise Contradiction(f"message {seq} was delivered, and is missing in the state")
             self._compare(message, messages[seq])
+        told = {each.seq: each for each in dialog.told}
+        if any(told.get(seq) != each for seq, each in self.told.items()):
+            raise Contradiction("what the team wrote is missing in the state, or another")
         self.stage, self.seq, self.dialog = Stage.TALKING, state.seq, dialog
         self.lobby = self.match = self.released = None
         self.phase, self.turn, self.sent = dialog.phase, dialog.turn, dialog.sent
-        self.messages = messages
+        self.messages, self.told = messages, told
         return Applied.NEW
 
     def take_frame(self, frame: Frame) -> Applied:
@@ -156,7 +162,9 @@ class View:
                 self.phase = phase
                 if self.dialog is not None and phase is Phase.SOLO:
                     self.turn = self.dialog.role
-            case PartnerOut():
+            case ToldOut():
+                self.told[frame.seq] = frame
+            case PartnerOut() | ExtendedOut():
                 pass
 
     @staticmethod

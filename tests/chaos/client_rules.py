@@ -192,7 +192,8 @@ class _View:
         return spans
 
     def deliveries(self) -> Iterator[Violation]:
-        """A page that stays connected is shown every message of its dialog within 5 s.
+        """A page that stays connected is shown every message of its dialog, and what the team
+        wrote to it, within 5 s.
 
         Outages of the database do not count, nor does a machine that stood still.
         """
@@ -204,9 +205,11 @@ class _View:
             shown: dict[int, float] = {}
             for line in self._shown_in(arrival_number, number):
                 shown.setdefault(line["seq"], line["at"])
-            for event in dialog.said:
+            for event in dialog.events:
                 if lost is not None and lost["seq"] < event["seq"]:
                     break
+                if not _is_read(event, role):
+                    continue
                 late = self._late(arrival_number, event["at"], shown.get(event["seq"]))
                 if late is not None:
                     line = {"arrival": arrival_number, "seq": event["seq"]}
@@ -246,6 +249,12 @@ class _View:
             yield self._wrong(Rule.UNFINISHED, f"its log ends with {last['event']}", last)
 
 
+def _is_read(event: Row, role: str) -> bool:
+    """Whether an event is something written that this role is to see."""
+    told = event["kind"] == "told" and event["data"]["to"] in (None, role)
+    return told or event["kind"] == "said"
+
+
 def _differs(dialog: Dialog, line: Line, reader: str | None) -> str | None:
     """In what a frame differs from the event of its number; `reader` is the page's role."""
     seq = line["seq"]
@@ -264,8 +273,18 @@ def _differs(dialog: Dialog, line: Line, reader: str | None) -> str | None:
         if reader is not None and line["key"] != key:
             return f"key {line['key']}; the record has {data['key']}"
         return None
+    if "text" in line:
+        if event["kind"] != "told" or line["text"] != data["text"]:
+            return f"the team's {line['text']!r}; the record has {event['kind']} {data}"
+        if reader is not None and not _is_read(event, reader):
+            return "what the team wrote to the other"
+        return None
+    if "turn_ends_at" in line:
+        return None if event["kind"] == "extended" else f"more time; the record has {event['kind']}"
     if event["kind"] == "said":
         return "no message; the record has one"
+    if event["kind"] == "extended" or (reader is not None and _is_read(event, reader)):
+        return f"nothing; the record has {event['kind']}"
     if "present" in line:
         kept_kind = "returned" if line["present"] else "away"
         if event["kind"] != kept_kind or data["role"] == reader:

@@ -58,6 +58,13 @@ class Dialog:
         return [event for event in self.events if event["kind"] == "said"]
 
     @cached_property
+    def of_team(self) -> list[Row]:
+        """What the team did; each event has the key of its command."""
+        kinds = ("told", "extended")
+        ended = [e for e in self.events if e["kind"] == "ended" and e["data"].get("key")]
+        return [event for event in self.events if event["kind"] in kinds] + ended
+
+    @cached_property
     def phases(self) -> Mapping[int, str]:
         """The phase after each event, by its number."""
         phase, after = "paired", {}

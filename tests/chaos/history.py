@@ -109,6 +109,10 @@ def _event(event: Row) -> str:
         case "ended":
             ends = ", ".join(f"{s['release']} {s['cents']}" for s in data["settlements"])
             return f"ended: {data['outcome']} ({ends})"
+        case "told":
+            return f"the team told {data['to'] or 'both'} {data['text']!r} ({data['key']})"
+        case "extended":
+            return f"the team gave {data['by_s']:g} s more ({data['key']})"
         case "opened":
             return "opened"
         case kind:

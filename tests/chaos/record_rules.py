@@ -15,6 +15,8 @@ DECIDED_BEFORE_S: Final = 3.0
 """An event may have been decided this long before its commit: times overlap by that much."""
 
 IN_FULL: Final = frozenset({"completed", "finished_alone", "ended_by_team"})
+"""Paid in full, unless the team has ended the dialog and decided otherwise."""
+
 FOR_WAITING: Final = frozenset({"never_paired", "study_full"})
 
 
@@ -107,6 +109,9 @@ def _keys(evidence: Evidence) -> Iterator[Violation]:
                 what = f"key {key} is also in {seen[key]}"
                 yield Violation(Rule.DOUBLED, what, dialog.id, seq=event["seq"], key=key)
             seen[key] = where
+        keys = Counter(event["data"]["key"] for event in dialog.of_team)
+        for key in (key for key, times in keys.items() if times > 1):
+            yield Violation(Rule.DOUBLED, f"the team's {key} is done twice", dialog.id, key=key)
 
 
 # --- Arrivals ------------------------------------------------------------------------------
@@ -172,7 +177,9 @@ def _ledger(evidence: Evidence) -> Iterator[Violation]:
             continue
         rows = {(row["reason"], row["cents"]) for row in owed.pop(arrival_id, [])}
         right: list[set[tuple[str, int]]]
-        if release["release"] in IN_FULL:
+        if (decided := _decided_by_team(evidence, release)) is not None:
+            right = [{("dialog", decided)}]
+        elif release["release"] in IN_FULL:
             right = [{("dialog", pay["complete"])}]
         elif release["release"] == "left" and release["dialog_id"] is not None:
             right = [{("dialog", pay["left"])}]
@@ -186,6 +193,22 @@ def _ledger(evidence: Evidence) -> Iterator[Violation]:
             yield Violation(Rule.LEDGER, what, release["dialog_id"], arrival_id)
     for arrival_id in owed:
         yield Violation(Rule.LEDGER, "owed without a release", arrival_id=arrival_id)
+
+
+def _decided_by_team(evidence: Evidence, release: Row) -> int | None:
+    """What the team decided that somebody gets, within what it may decide; None if it did not."""
+    dialog = evidence.dialogs.get(release["dialog_id"] or "")
+    if dialog is None or not (dialog.of_team and dialog.events[-1]["kind"] == "ended"):
+        return None
+    last = dialog.events[-1]["data"]
+    found = [s for s in last["settlements"] if s["arrival_id"] == release["arrival_id"]]
+    if not last.get("key") or not found:
+        return None
+    full = int(dialog.rules["pay"]["complete"])
+    role = dialog.role_of(release["arrival_id"])
+    sent = sum(event["data"]["role"] == role for event in dialog.said)
+    least = full if sent >= dialog.rules.get("rounds", 10) else 0
+    return min(max(int(found[0]["cents"]), least), full)
 
 
 def _for_waiting(pay: Row, arrival: Row, release: Row) -> list[int]:

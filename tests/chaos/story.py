@@ -178,18 +178,43 @@ class Story:
         self.release(number, "left", 0, dialog)
         self.tables["relaunches"].append({"dialog_id": dialog, "item_id": row["item_id"]})
 
-    def end(self, dialog: str, outcome: str, release: str) -> None:
-        """The dialog ends; whoever is there is released and paid in full."""
+    def tell(self, dialog: str, to: str, key: str = "team-1") -> int:
+        """The team writes to one of them; the other page learns only that something happened."""
+        self.at += STEP_S
+        seq = self.event(dialog, "told", key=key, to=to, text="please go on")
+        for reader in self._here(dialog):
+            line: Line = {"via": "live", "applied": "new", "seq": seq}
+            shown = {"name": "told", "text": "please go on"}
+            hidden = {"name": "phase", "phase": "paired"}
+            self.note(
+                self.number_of(dialog, reader),
+                "frame",
+                **line,
+                **(shown if reader == to else hidden),
+            )
+        return seq
+
+    def extend(self, dialog: str) -> None:
+        """The team gives more time."""
+        self.at += STEP_S
+        seq = self.event(dialog, "extended", key="team-2", by_s=300)
+        self.show(dialog, "extended", seq, turn_ends_at=self.at + 180, grace_ends_at=None)
+
+    def end(
+        self, dialog: str, outcome: str, release: str, *, cents: int = 150, key: str = ""
+    ) -> None:
+        """The dialog ends; whoever is there is released and paid, by the team with a `key`."""
         here = self._here(dialog)
         settlements = [
-            {"arrival_id": f"a{self.number_of(dialog, r)}", "release": release, "cents": 150}
+            {"arrival_id": f"a{self.number_of(dialog, r)}", "release": release, "cents": cents}
             for r in here
         ]
-        self.event(dialog, "ended", outcome=outcome, settlements=settlements, waiting_again=[])
+        last = {"outcome": outcome, "settlements": settlements, "waiting_again": []}
+        self.event(dialog, "ended", **last, reason="", key=key)
         self.row("dialogs", id=dialog).update(phase="ended", outcome=outcome)
         for role in here:
             self.row("seats", dialog_id=dialog, role=role)["status"] = "done"
-            self.release(self.number_of(dialog, role), release, 150, dialog)
+            self.release(self.number_of(dialog, role), release, cents, dialog)
             self.leave(self.number_of(dialog, role))
 
     # --- The end ---------------------------------------------------------------------------
@@ -228,7 +253,7 @@ class Story:
 
 def all_is_well() -> Story:
     """A complete dialog `d1` of 1 and 2; `d2`, in which 3 finishes alone without 4; 5, who
-    waits for a minute in vain; 6, who finds nothing left."""
+    waits for a minute in vain; `d3` of 7 and 8, which the team steers and ends."""
     story = Story()
     for item in ("i1", "i2"):
         story.item(item)
@@ -259,4 +284,14 @@ def all_is_well() -> Story:
     story.at = 1000.0 + 65.0
     story.release(5, "never_paired", 20)
     story.leave(5)
+    story.item("i0")
+    story.person(7)
+    story.person(8)
+    story.open("d3", "i0", 7, 8)
+    story.say("d3", "questioner", 1)
+    story.tell("d3", "answerer")
+    story.extend("d3")
+    story.say("d3", "answerer", 1)
+    story.end("d3", "abandoned", "ended_by_team", cents=40, key="team-3")
+    story.tables["relaunches"].append({"dialog_id": "d3", "item_id": "i0"})
     return story

@@ -63,6 +63,10 @@ def stored_twice(story: Story) -> None:
     _said(story, "key-d1-questioner-4")["data"] = copy
 
 
+def done_twice_by_the_team(story: Story) -> None:
+    story.row("events", dialog_id="d3", kind="extended")["data"]["key"] = "team-1"
+
+
 def stored_out_of_order(story: Story) -> None:
     first, second = story.lines(3, "sent")[6:8]
     first["key"], second["key"] = second["key"], first["key"]
@@ -114,6 +118,35 @@ def shown_another_phase(story: Story) -> None:
 
 def shown_a_partner_who_is_there(story: Story) -> None:
     story.lines(3, "frame", name="partner")[0]["present"] = True
+
+
+def shown_what_the_team_wrote_to_the_other(story: Story) -> None:
+    (line,) = story.lines(7, "frame", name="phase")
+    line.update(name="told", text="please go on")
+    del line["phase"]
+
+
+def not_shown_what_the_team_wrote(story: Story) -> None:
+    (line,) = story.lines(8, "frame", name="told")
+    line.update(name="phase", phase="paired")
+    del line["text"]
+
+
+def shown_other_words_of_the_team(story: Story) -> None:
+    story.lines(8, "frame", name="told")[0]["text"] = "please stop"
+
+
+def not_shown_more_time(story: Story) -> None:
+    (line,) = story.lines(7, "frame", name="extended")
+    line.update(name="phase", phase="paired")
+    del line["turn_ends_at"]
+
+
+def told_too_late(story: Story) -> None:
+    (line,) = story.lines(8, "frame", name="told")
+    line["at"] += 6.0
+    for later in story.logs[8][story.logs[8].index(line) + 1 :]:
+        later["at"] += 6.0
 
 
 def shown_never(story: Story) -> None:
@@ -219,6 +252,16 @@ def leaver_paid(story: Story) -> None:
     story.tables["ledger"].append({"arrival_id": "a4", "reason": "dialog", "cents": 150})
 
 
+def paid_otherwise_than_the_team_decided(story: Story) -> None:
+    story.row("ledger", arrival_id="a7")["cents"] = 150
+
+
+def paid_more_than_the_team_may_decide(story: Story) -> None:
+    ended = story.row("events", dialog_id="d3", kind="ended")
+    ended["data"]["settlements"][0]["cents"] = 9000
+    story.row("ledger", arrival_id="a7")["cents"] = 9000
+
+
 def paid_twice(story: Story) -> None:
     story.tables["ledger"].append({"arrival_id": "a1", "reason": "waiting", "cents": 10})
 
@@ -288,6 +331,7 @@ SPOILED: Final[tuple[tuple[Spoil, Rule], ...]] = (
     (stored_with_another_text, Rule.MISPLACED),
     (stored_in_anothers_name, Rule.PHANTOM),
     (stored_twice, Rule.DOUBLED),
+    (done_twice_by_the_team, Rule.DOUBLED),
     (stored_out_of_order, Rule.REORDERED),
     (stored_and_never_sent, Rule.PHANTOM),
     (stored_and_refused, Rule.PHANTOM),
@@ -298,6 +342,11 @@ SPOILED: Final[tuple[tuple[Spoil, Rule], ...]] = (
     (shown_the_partners_key, Rule.DISAGREES),
     (shown_another_phase, Rule.DISAGREES),
     (shown_a_partner_who_is_there, Rule.DISAGREES),
+    (shown_what_the_team_wrote_to_the_other, Rule.DISAGREES),
+    (not_shown_what_the_team_wrote, Rule.DISAGREES),
+    (shown_other_words_of_the_team, Rule.DISAGREES),
+    (not_shown_more_time, Rule.DISAGREES),
+    (told_too_late, Rule.UNDELIVERED),
     (shown_never, Rule.UNDELIVERED),
     (shown_late, Rule.UNDELIVERED),
     (told_another_code, Rule.MISINFORMED),
@@ -321,6 +370,8 @@ SPOILED: Final[tuple[tuple[Spoil, Rule], ...]] = (
     (no_code, Rule.CODE),
     (survivor_not_paid, Rule.LEDGER),
     (leaver_paid, Rule.LEDGER),
+    (paid_otherwise_than_the_team_decided, Rule.LEDGER),
+    (paid_more_than_the_team_may_decide, Rule.LEDGER),
     (paid_twice, Rule.LEDGER),
     (wait_underpaid, Rule.LEDGER),
     (paid_for_nothing, Rule.LEDGER),

@@ -44,10 +44,12 @@ def test_codes_are_the_same_after_a_restart_and_no_others() -> None:
 
 
 def test_every_release_has_a_code_and_none_shows_ours() -> None:
-    shown = {release: CODES.for_release(release) for release in Release}
+    shown = {release: CODES.for_release(release, 150) for release in Release}
     assert shown[Release.COMPLETED] == shown[Release.FINISHED_ALONE] == CODES.completed
     assert shown[Release.NEVER_PAIRED] == CODES.waited
     assert shown[Release.LEFT] == CODES.left
+    assert shown[Release.ENDED_BY_TEAM] == CODES.completed
+    assert CODES.for_release(Release.ENDED_BY_TEAM, 0) == CODES.left
     assert CODES.screened_out not in shown.values()
 
 

@@ -9,6 +9,7 @@ from playwright.async_api import Browser, expect
 
 from dialogs.record.tables import items
 from dialogs.record.totals import Totals, study_totals
+from dialogs.rules import Role
 from tests.e2e.stage import WAIT_MS, Stage, on_stage, photos, quick, rounds, write_study
 from tests.live import eventually
 
@@ -157,6 +158,46 @@ async def test_left_alone_to_the_completion_code(
         after = await totals(stage)
         assert (after.solo, after.relaunches, after.owed) == (1, 1, 1)
         assert after.releases == {"left": 1, "finished_alone": 1}
+
+
+async def test_the_team_writes_gives_time_and_ends_it(
+    browser: Browser, tmp_path: Path, redis_url: str
+) -> None:
+    site = write_study(tmp_path / "study", photos(tmp_path / "photos"))
+    async with on_stage(browser, site, redis_url) as stage:
+        questioner, answerer = await stage.pair()
+        await rounds(questioner, answerer, 1, 2)
+        service = stage.server.service
+        (state,) = service.dialogs.served()
+        team, dialog = service.steering, state.dialog_id
+        await team.tell(dialog, Role.ANSWERER, "<b>Only</b> for the answerer.", "t1")
+        await team.extend(dialog, 300.0, "t2")
+        note = answerer.get("team-message")
+        await expect(note).to_contain_text("Message from the research team")
+        await expect(note).to_contain_text("<b>Only</b> for the answerer.")
+        for person in (questioner, answerer):
+            await expect(person.get("more-time")).to_be_visible(timeout=WAIT_MS)
+        await expect(questioner.get("team-message")).to_have_count(0)
+        await rounds(questioner, answerer, 3, 3)
+        await answerer.open()
+        await answerer.shows("talking")
+        await expect(note).to_contain_text("for the answerer.")
+        seen = (
+            await answerer.get("log")
+            .locator("> [data-testid]")
+            .evaluate_all("all => all.map(each => each.dataset.testid)")
+        )
+        assert seen == ["message"] * 4 + ["team-message", "more-time"] + ["message"] * 2
+        await team.end(dialog, "Thank you, that is enough.", {Role.ANSWERER: 40}, "t3")
+        for person, amount in ((questioner, "$1.50"), (answerer, "$0.40")):
+            await person.shows("released")
+            await expect(person.page.locator("h1")).to_contain_text("research team ended")
+            await expect(person.get("team-reason")).to_contain_text("that is enough.")
+            await expect(person.get("amount")).to_have_text(amount)
+            await person.code()
+        after = await totals(stage)
+        assert (after.relaunches, after.owed_cents) == (1, 190)
+        assert after.releases == {"ended_by_team": 2}
 
 
 async def test_both_gone(browser: Browser, tmp_path: Path, redis_url: str) -> None:

@@ -8,13 +8,16 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dialogs.dialog import EndByTeam
 from dialogs.rules import Rules
 from tests.plays import (
     Action,
     all_rules,
+    check_ends_by_team,
     check_ends_with_people,
     check_ends_without_people,
     check_play,
+    ends_by_team,
     happenings,
     people_actions,
 )
@@ -32,6 +35,14 @@ def test_four_deadlines_end_any_dialog_that_nobody_attends(
     rules: Rules, happening: list[Action], order: list[int]
 ) -> None:
     check_ends_without_people(rules, happening, order)
+
+
+@settings(max_examples=150)
+@given(all_rules, happenings, ends_by_team)
+def test_the_team_can_end_any_dialog_once(
+    rules: Rules, happening: list[Action], end: EndByTeam
+) -> None:
+    check_ends_by_team(rules, happening, end)
 
 
 @settings(max_examples=60)

@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 
 from chatserver.live.deadlines import Deadlines, Due
 from dialogs.dialog import DeadlineKind, deadlines
-from dialogs.events import Away, Ended, Event, Part, Returned, Said
+from dialogs.events import Away, Ended, Event, Extended, Part, Returned, Said
 from dialogs.rules import Outcome, Role
 from dialogs.state import DialogState, begin, evolve
 from pairing.keys import Keys
@@ -81,6 +81,24 @@ async def test_an_order_after_a_change_wins(armed: Armed) -> None:
     armed.deadlines.arm(back, 5.0)
     await armed.send()
     assert await armed.delays() == armed.wanted(state) | {back: 5.0}
+
+
+async def test_more_time_moves_the_limit_and_begins_turn_and_grace_anew(armed: Armed) -> None:
+    state = armed.go(armed.opened(), [ASK, Away(OPENED_AT, Role.QUESTIONER)])
+    turn = Due(DeadlineKind.TURN, "d", Role.ANSWERER, 2)
+    armed.deadlines.disarm(turn)
+    armed.deadlines.arm(turn._replace(stretch=2), 180.0)
+    await armed.send()
+    before = await armed.delays()
+    assert turn._replace(stretch=2) in before
+    state = armed.go(state, [Extended(OPENED_AT + 100.0, "k", 300.0)])
+    await armed.send()
+    after = await armed.delays()
+    assert after == armed.wanted(state)
+    assert after[Due(DeadlineKind.LIMIT, "d", None, 4)] == 3600 - 100 + 300
+    assert after[Due(DeadlineKind.TURN, "d", Role.ANSWERER, 4)] == 180
+    assert after[Due(DeadlineKind.GRACE, "d", Role.QUESTIONER, 4)] == 60
+    assert not [due for due in before if due in after and due.kind is not DeadlineKind.PRESENCE]
 
 
 async def test_an_ended_dialog_leaves_no_deadline_and_no_stretch_of_one(armed: Armed) -> None:

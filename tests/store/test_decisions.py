@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import Phase, given, settings
 
-from dialogs.dialog import Leave, PairAgain, decide
+from dialogs.dialog import EndByTeam, Extend, Leave, PairAgain, Tell, decide
 from dialogs.record import decisions, queries, studies, tables
 from dialogs.record.errors import Conflict
 from dialogs.record.store import Record
@@ -185,6 +185,54 @@ async def test_who_is_paired_anew_is_released_once_at_the_end(database_url: str)
         released = {row["arrival_id"] for row in rows_of(record, tables.releases)}
         assert released == {"arrival-0", "arrival-1"}
         assert len(rows_of(record, tables.relaunches)) == 2
+
+
+async def test_what_the_team_ends_is_paid_as_it_decided_and_relaunched_once(
+    database_url: str,
+) -> None:
+    async with opened(database_url) as record:
+        await begin_study(record)
+        state = await open_a_dialog(record, "d", 0, 1)
+        commands = (
+            Tell("k1", Role.QUESTIONER, "Please go on."),
+            Extend("k2", 300.0),
+            EndByTeam("k3", "The picture is broken.", {Role.QUESTIONER: 40, Role.ANSWERER: 0}),
+        )
+        for command in commands:
+            events = decide(state, command, OPENED_AT + 5.0)
+            assert isinstance(events, tuple)
+            made, state = decisions.happenings(state, events, "code-{}".format)
+            await record.writer.commit(made)
+            with pytest.raises(Conflict):
+                await record.writer.commit(made)
+        assert await state_of(record, "d") == state
+        rows = {
+            row["arrival_id"]: (row["release"], row["dialog_id"])
+            for row in rows_of(record, tables.releases)
+        }
+        assert rows == {f"arrival-{n}": ("ended_by_team", "d") for n in (0, 1)}
+        owed = [(row["arrival_id"], row["cents"]) for row in rows_of(record, tables.ledger)]
+        assert owed == [("arrival-0", 40)], "no row for nothing"
+        assert len(rows_of(record, tables.relaunches)) == 1
+        assert await record.read(queries.free_places, STUDY) == [("dog", 1)]
+        assert [row["status"] for row in rows_of(record, tables.seats)] == ["done", "done"]
+
+
+async def test_the_team_ends_what_one_has_left_without_a_second_relaunch(
+    database_url: str,
+) -> None:
+    async with opened(database_url) as record:
+        await begin_study(record)
+        state = await open_a_dialog(record, "d", 0, 1)
+        for command in (Leave(Role.QUESTIONER), EndByTeam("k")):
+            events = decide(state, command, OPENED_AT + 5.0)
+            assert isinstance(events, tuple)
+            made, state = decisions.happenings(state, events, "code-{}".format)
+            await record.writer.commit(made)
+        released = {row["arrival_id"]: row["release"] for row in rows_of(record, tables.releases)}
+        assert released == {"arrival-0": "left", "arrival-1": "ended_by_team"}
+        assert [row["cents"] for row in rows_of(record, tables.ledger)] == [150]
+        assert len(rows_of(record, tables.relaunches)) == 1
 
 
 async def test_a_payment_names_its_reason_and_currency(database_url: str) -> None:

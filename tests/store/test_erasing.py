@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event, select, update
 
-from dialogs.dialog import Say, decide
-from dialogs.events import Meta, Part
+from dialogs.dialog import EndByTeam, Say, Tell, decide
+from dialogs.events import Meta, Part, Settlement
 from dialogs.record import decisions, erasing
 from dialogs.record import hits as hit_rows
 from dialogs.record.erasing import MARK, Person
@@ -212,6 +212,52 @@ async def test_the_dialog_can_still_be_read_with_its_rounds(database_url: str) -
         assert len(after.keys) == 4
         typed = Meta(pasted=True, composed_ms=1234, edits=7)
         assert [m.said.meta for m in after.messages] == [Meta(), typed, Meta(), typed]
+
+
+async def test_what_the_team_wrote_in_their_dialogs_is_erased_with_it(database_url: str) -> None:
+    async with opened(database_url) as record:
+        await begin_study(record, people=4, items=("dog", "cat"))
+        for name, pair, item in (("d", (0, 1), "dog"), ("others", (2, 3), "cat")):
+            await record.writer.commit(opening(name, *pair, item))
+            state = begin(name, opening_of(name, *pair, item))
+            for command in (
+                Tell("k1", Role.QUESTIONER, f"TOLDTOONE in {name}"),
+                Tell("k2", Role.ANSWERER, f"TOLDTOTHEOTHER in {name}"),
+                Tell("k3", None, f"TOLDTOBOTH in {name}"),
+                EndByTeam("k4", f"REASON in {name}", {Role.QUESTIONER: 0, Role.ANSWERER: 0}),
+            ):
+                answer = decide(state, command, 1_700_000_010.0)
+                assert isinstance(answer, tuple)
+                decision, state = decisions.happenings(state, answer, "CODEOF-{}".format)
+                await record.writer.commit(decision)
+        before = await state_of(record, "d")
+        [zero] = await look(record, 0)
+        assert (zero.may_be_erased, zero.texts) == (True, 4)
+        assert erase(record, database_url, 0)
+        after = await state_of(record, "d")
+        assert [m.told.text for m in after.told] == [MARK] * 3
+        assert after.reason == MARK
+        assert [(m.seq, m.told.to, m.told.key) for m in after.told] == [
+            (m.seq, m.told.to, m.told.key) for m in before.told
+        ]
+        assert (after.seats, after.ended_by_team) == (before.seats, True)
+        release = Settlement("arrival-1", Release.ENDED_BY_TEAM, 0)
+        assert after.seats[Role.ANSWERER].settlement == release
+        others = await state_of(record, "others")
+        assert [m.told.text.split()[0] for m in others.told] == [
+            "TOLDTOONE", "TOLDTOTHEOTHER", "TOLDTOBOTH"
+        ]  # fmt: skip
+        assert others.reason == "REASON in others"
+        # The other of the two is erased later: nothing is left to be erased of the team's words.
+        [one] = await look(record, 1)
+        assert one.texts == 0
+
+
+async def test_an_end_without_a_reason_stays_without(database_url: str) -> None:
+    async with opened(database_url) as record:
+        await a_life(record)
+        erase(record, database_url, 0)
+        assert (await state_of(record, "d")).reason == ""
 
 
 async def test_no_byte_of_it_stays_in_the_files(sqlite_url: str, tmp_path: Path) -> None:

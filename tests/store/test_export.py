@@ -11,7 +11,7 @@ import orjson
 import pytest
 from sqlalchemy import Connection, Engine, update
 
-from dialogs.dialog import Leave, Say, decide, open_dialog
+from dialogs.dialog import EndByTeam, Extend, Leave, Say, Tell, decide, open_dialog
 from dialogs.events import Ended, Event, Part, SeatTaken, to_json
 from dialogs.export.folder import MANIFEST, ExportError, write_folder
 from dialogs.export.visdial import LeftOut, export_visdial
@@ -68,8 +68,11 @@ def hold(
     leaves: Role | None = None,
     study: str = "study",
     name: str = "",
+    steered: bool = False,
+    ends: bool = False,
 ) -> str:
-    """A dialog as the server would record it: `messages` sent, then perhaps somebody leaves."""
+    """A dialog as the server would record it: `messages` sent, then perhaps somebody leaves, or
+    the team `ends` it. `steered`: the team writes, and gives more time, before each message."""
     name = name or f"{item}-{place}"
     seats = []
     for role in Role:
@@ -90,7 +93,7 @@ def hold(
     happened: list[Event] = [opened]
     state = fold(name, happened)
 
-    def do(command: Say | Leave) -> None:
+    def do(command: Say | Leave | Tell | Extend | EndByTeam) -> None:
         nonlocal state
         answer = decide(state, command, 2.0 + len(happened))
         assert isinstance(answer, tuple)
@@ -100,12 +103,17 @@ def hold(
 
     for number in range(messages):
         role = RULES.kind.role_at(number)
+        if steered:
+            do(Tell(f"tell-{number}", role if number % 2 else None, "TOLDBYTHETEAM"))
+            do(Extend(f"extend-{number}", 60.0))
         text = f"Is {name} {number}?" if role is Role.QUESTIONER else f"It is  {name} {number}."
         do(Say(role, f"key-{number}", (Part(text),)))
     if leaves:
         do(Leave(leaves))
         while state.outcome is None:
             do(Say(state.remaining.role, f"alone-{len(happened)}", (Part("ALONE"),)))
+    if ends:
+        do(EndByTeam("end", "TOLDBYTHETEAM"))
     ended = isinstance(happened[-1], Ended)
     connection.execute(
         t.dialogs.insert(),
@@ -156,6 +164,18 @@ def test_complete_dialogs_come_out_as_they_were_said(engine: Engine, tmp_path: P
         (999, "picture 1"), (999, "picture 1"), ("b-2", "picture 2"),
     ]  # fmt: skip
     assert [d.rounds for d in read] == [expected(name) for name in (one, two, late)]
+
+
+def test_what_the_team_did_in_a_dialog_is_not_in_it(engine: Engine, tmp_path: Path) -> None:
+    with engine.begin() as connection:
+        item = add_item(connection, 1)
+        hold(connection, item, 1, steered=True)
+        hold(connection, item, 2, messages=4, steered=True, ends=True)
+        done = export_visdial(connection, "study", tmp_path / "out")
+    assert done.left_out == {LeftOut.ABANDONED: 1}
+    assert b"TOLDBYTHETEAM".lower() not in done.file.read_bytes().lower()
+    read = read_visdial(json.loads(done.file.read_bytes()))
+    assert [d.rounds for d in read] == [expected(f"{item}-1")]
 
 
 def test_only_complete_dialogs_come_out(engine: Engine, tmp_path: Path) -> None:

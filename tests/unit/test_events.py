@@ -15,6 +15,7 @@ from dialogs.events import (
     Away,
     Ended,
     Event,
+    Extended,
     Meta,
     Opened,
     Part,
@@ -23,6 +24,7 @@ from dialogs.events import (
     SeatLost,
     SeatTaken,
     Settlement,
+    Told,
     UnknownEvent,
     from_json,
     to_json,
@@ -74,7 +76,11 @@ all_events: st.SearchStrategy[Event] = st.one_of(
         st.sampled_from(Outcome),
         st.lists(settlements, max_size=3).map(tuple),
         st.lists(texts, max_size=2).map(tuple),
+        texts,
+        texts,
     ),
+    st.builds(Told, times, texts, st.none() | roles, texts),
+    st.builds(Extended, times, texts, times),
 )
 
 
@@ -140,13 +146,25 @@ def test_an_event_keeps_its_form() -> None:
         ),
         (
             Ended(1.0, Outcome.ABANDONED, (Settlement("a1", Release.LEFT, 0),), ("a2",)),
-            f'{{"outcome": "abandoned", "settlements": [{settlement}], "waiting_again": ["a2"]}}',
+            f'{{"outcome": "abandoned", "settlements": [{settlement}], "waiting_again": ["a2"], '
+            '"reason": "", "key": ""}',
         ),
+        (
+            Told(1.0, "k1", Role.ANSWERER, "Hello."),
+            '{"key": "k1", "to": "answerer", "text": "Hello."}',
+        ),
+        (Told(1.0, "k1", None, "Hello."), '{"key": "k1", "to": null, "text": "Hello."}'),
+        (Extended(1.0, "k2", 300.0), '{"key": "k2", "by_s": 300.0}'),
     ]
     assert {type(event) for event, _ in written} == set(typing.get_args(Event))
     for event, form in written:
         assert orjson.loads(orjson.dumps(to_json(event))) == orjson.loads(form)
         assert from_json(event.kind, 1.0, orjson.loads(form)) == event
+
+
+def test_an_end_from_before_the_team_could_end_a_dialog_is_read() -> None:
+    data = {"outcome": "solo", "settlements": [], "waiting_again": []}
+    assert from_json("ended", 1.0, data) == Ended(1.0, Outcome.SOLO, ())
 
 
 @given(st.integers(0, 10**7).map(lambda ms: ms / 1000), st.integers(0, 100))

@@ -16,12 +16,14 @@ from hypothesis import strategies as st
 from chatserver.wire import (
     Dialog,
     Events,
+    ExtendedOut,
     ItemOut,
     MessageOut,
     Partner,
     PhaseOut,
     Stage,
     State,
+    ToldOut,
     WirePart,
 )
 from dialogs.limits import BadText, clean_text
@@ -227,6 +229,8 @@ def talking(seq: int, messages: list[MessageOut], role: Role = Role.QUESTIONER) 
         messages=messages,
         partner=Partner(present=True, left=False, grace_ends_at=None),
         turn_ends_at=None,
+        told=[],
+        extended=[],
         may_pair_again=False,
         pays=150,
         max_characters=500,
@@ -246,6 +250,20 @@ def test_frames_are_applied_in_order_old_ones_ignored_gaps_found() -> None:
     answer = said(3, Role.ANSWERER, "yes")
     assert view.take_events(Events(seq=4, frames=[answer])) == [answer]
     assert (view.seq, view.sent, view.my_turn, view.partner_text) == (4, 1, True, "yes")
+
+
+def test_what_the_team_does_moves_the_position_and_nothing_else() -> None:
+    view = View()
+    view.take_state(talking(1, []))
+    told = ToldOut(seq=2, text="Please go on.", at=1.0)
+    assert view.take_frame(told) is Applied.NEW
+    more = ExtendedOut(seq=3, turn_ends_at=9.0, grace_ends_at=None, now=1.0)
+    assert view.take_frame(more) is Applied.NEW
+    assert (view.seq, view.my_turn, view.sent, view.messages) == (3, True, 0, {})
+    assert view.told == {2: told}
+    assert view.take_frame(said(4, Role.QUESTIONER, "is it?", "key-0001")) is Applied.NEW
+    with pytest.raises(Contradiction, match="the team wrote"):
+        view.take_state(talking(5, [said(4, Role.QUESTIONER, "is it?", "key-0001")]))
 
 
 def test_alone_it_is_always_ones_own_turn_until_all_is_sent() -> None:

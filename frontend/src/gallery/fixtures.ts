@@ -114,6 +114,8 @@ function dialog(role: Role, count: number, lang: string, change: Partial<Dialog>
     your_turn: turn === role,
     sent: messages.filter((message) => message.role === role).length,
     messages,
+    told: [],
+    extended: [],
     partner: { present: true, left: false, grace_ends_at: null },
     turn_ends_at: NOW + 150,
     may_pair_again: false,
@@ -121,6 +123,23 @@ function dialog(role: Role, count: number, lang: string, change: Partial<Dialog>
     max_characters: 500,
     ...change,
   };
+}
+
+const TEAM: Record<string, string> = {
+  en: "We see that the picture loads slowly today. Take your time, you lose nothing by it.",
+  ar: "نرى أن الصورة تُحمَّل ببطء اليوم. خذ وقتك، لن تخسر شيئاً.",
+};
+const REASON: Record<string, string> = {
+  en: "The picture of this dialog is broken, so it cannot be used.",
+  ar: "صورة هذا الحوار معطوبة، ولا يمكن استعمالها.",
+};
+
+/** In the dialog after `count` messages, the team has written and given more time. */
+function steered(role: Role, count: number, lang: string, change: Partial<Dialog> = {}): Dialog {
+  const base = dialog(role, count, lang, change);
+  const messages = base.messages.map((m, index) => (index < count - 1 ? m : { ...m, seq: m.seq + 2 }));
+  const told = [{ seq: count + 1, text: TEAM[lang] ?? "", at: NOW - 60 }];
+  return { ...base, messages, told, extended: [count + 2] };
 }
 
 /** As long as an item file and the box allow, and without a space where a line could break. */
@@ -178,6 +197,13 @@ const talking = (what: Dialog, change: Partial<Model> = {}) =>
   model({ stage: "talking", dialog: what }, change);
 const ended = (change: Partial<Released>, talk: Dialog | null = null) =>
   model({ stage: "released", dialog: talk, released: { ...released, ...change } });
+const byTeam = (cents: number, lang: string): Partial<Released> => ({
+  release: "ended_by_team",
+  outcome: "abandoned",
+  cents,
+  by_team: true,
+  reason: REASON[lang] ?? "",
+});
 const draft = (text: string) => ({ ...EMPTY_DRAFT, text });
 const pending = (status: Pending["status"], text: string): Pending => ({
   key: "pending-key",
@@ -252,6 +278,12 @@ export const live: Record<string, (lang: string) => Model> = {
       draft: draft("Are there any people?"),
       refused: { code: "try_again", error: "That could not be stored just now. Please send it again." },
     }),
+  told: (lang) => talking(steered("answerer", 5, lang)),
+  "told-asking": (lang) => talking(steered("questioner", 6, lang)),
+  "told-long": (lang) => {
+    const long = steered("questioner", 3, lang);
+    return talking({ ...long, told: long.told.map((each) => ({ ...each, text: LONG_TEXT })) });
+  },
   away: (lang) =>
     talking(
       dialog("questioner", 7, lang, {
@@ -298,7 +330,15 @@ export const live: Record<string, (lang: string) => Model> = {
   returned: () => ended({ release: "returned", outcome: null, cents: 0, another: true }),
   "returned-mturk": () => ended({ release: "returned", outcome: null, cents: 0 }),
   "study-full": () => ended({ release: "study_full", outcome: null, cents: 20 }),
-  "ended-by-team": () => ended({ release: "ended_by_team", outcome: "abandoned" }),
+  "time-over": () => ended({ release: "ended_by_team", outcome: "abandoned" }),
+  "ended-by-team": (lang) =>
+    ended(byTeam(150, lang), { ...steered("answerer", 5, lang), phase: "ended", turn: null, your_turn: false }),
+  "ended-by-team-unpaid": (lang) => ended({ ...byTeam(0, lang), reason: "", another: true }),
+  "ended-by-team-mturk": (lang) => ended({ ...byTeam(90, lang), submit: FORM }),
+  "ended-by-team-unpaid-mturk": (lang) => ended(byTeam(0, lang)),
+  "ended-by-team-prolific": (lang) => ended({ ...byTeam(150, lang), submit: BACK }),
+  "ended-by-team-less-prolific": (lang) => ended({ ...byTeam(90, lang), submit: BACK }),
+  "ended-by-team-unpaid-prolific": (lang) => ended({ ...byTeam(0, lang), submit: BACK }),
   replaced: () =>
     model({}, { link: "stopped", stopped: { code: "replaced", error: "This page is open in another tab." } }),
   "bad-token": () =>

@@ -18,7 +18,13 @@ export type ErrorCode =
  * Why a command was refused; the page has a text for each.
  */
 export type RefusalCode =
-  "not_your_turn" | "bad_text" | "seat_lost" | "dialog_ended" | "all_sent" | "not_alone";
+  | "not_your_turn"
+  | "bad_text"
+  | "seat_lost"
+  | "dialog_ended"
+  | "all_sent"
+  | "not_alone"
+  | "not_possible";
 /**
  * What a seat is for.
  */
@@ -69,6 +75,8 @@ export interface Wire {
   MessageOut: MessageOut;
   PartnerOut: PartnerOut;
   PhaseOut: PhaseOut;
+  ToldOut: ToldOut;
+  ExtendedOut: ExtendedOut;
   Events: Events;
   Lobby: Lobby;
   Match: Match;
@@ -190,11 +198,29 @@ export interface PhaseOut {
   phase: Phase;
 }
 /**
+ * `told`: a message of the team to this person, which is none of the dialog; event `seq`.
+ */
+export interface ToldOut {
+  seq: number;
+  text: string;
+  at: number;
+}
+/**
+ * `extended`: the team gave more time; event `seq`. The turn begins anew, and so does the wait
+ * for a partner who is away.
+ */
+export interface ExtendedOut {
+  seq: number;
+  turn_ends_at: number | null;
+  grace_ends_at: number | null;
+  now: number;
+}
+/**
  * Answer to `sync`: the frames after `after_seq`, in order; `seq` is the newest event.
  */
 export interface Events {
   seq: number;
-  frames: (MessageOut | PartnerOut | PhaseOut)[];
+  frames: (MessageOut | PartnerOut | PhaseOut | ToldOut | ExtendedOut)[];
 }
 /**
  * `lobby`: the wait so far and what to expect. `position` is 1 for the next in line.
@@ -223,7 +249,8 @@ export interface Match {
   now: number;
 }
 /**
- * The dialog as this role may see it.
+ * The dialog as this role may see it. `told` is what the team wrote to this person, `extended`
+ * the numbers of the events by which it gave more time.
  */
 export interface Dialog {
   role: Role;
@@ -235,6 +262,8 @@ export interface Dialog {
   your_turn: boolean;
   sent: number;
   messages: MessageOut[];
+  told: ToldOut[];
+  extended: number[];
   partner: Partner;
   turn_ends_at: number | null;
   may_pair_again: boolean;
@@ -261,6 +290,8 @@ export interface Partner {
 }
 /**
  * How it ended for this arrival and what it is owed. `why` its seat was lost, if it was.
+ *
+ * `by_team`: the team ended the dialog; `reason` is what it wrote then, if anything.
  */
 export interface Released {
   release: Release;
@@ -272,6 +303,8 @@ export interface Released {
   feedback_sent: boolean;
   another: boolean;
   why?: SeatEnd | null;
+  by_team?: boolean;
+  reason?: string;
 }
 /**
  * How the end page hands the work in: a form to `url` with `fields`, sent by `method`.

@@ -196,6 +196,9 @@ export const en = {
     paysNote: "even if your partner leaves",
     toEnd: "To the newest message",
     newTurn: "● Your turn",
+    team: "Message from the research team",
+    newTold: "● Message from the team",
+    moreTime: "The research team gave you more time.",
   },
 
   now: {
@@ -329,8 +332,12 @@ export const en = {
       text: "Every picture that is new to you has been taken. Thank you for coming.",
     },
     ended_by_team: {
-      title: "The dialog was ended",
-      text: "The time for this dialog was over, or the team ended it. You did nothing wrong.",
+      title: "The time for this dialog was over",
+      text: "It ended before all rounds were finished. You did nothing wrong.",
+      by: {
+        title: "The research team ended this dialog",
+        text: "It was ended before all rounds were finished.",
+      },
     },
     amount: "You are paid",
     pay: "Your pay",
@@ -408,6 +415,7 @@ export const en = {
     dialog_ended: "This dialog has ended.",
     all_sent: "You have sent all your messages and will be paid in full. Please stay: the last step comes right after your partner's last answer.",
     not_alone: "A new partner is possible only early, after yours has left.",
+    not_possible: "That is not possible.",
   },
 };
 

@@ -1,6 +1,6 @@
 /** The screen that belongs to the stage an arrival is in. */
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { State } from "../generated/wire";
 import type { Reply } from "./connection";
 import { useLocale, useStudy } from "./context";
@@ -57,9 +57,25 @@ function useTitle(model: Model): void {
   const { title } = useStudy();
   const stage = model.state?.stage;
   const wanted = stage === "talking" && mayWrite(model);
+  const unseen = useUnseen(model.state?.dialog?.told.length ?? 0);
+  const news = unseen ? t.chat.newTold : wanted ? t.chat.newTurn : null;
   useEffect(() => {
     if (stage === "matched") flashTitle(t.matched.flash, title);
-    else showTitle(wanted ? `${t.chat.newTurn} – ${title}` : title);
+    else showTitle(news === null ? title : `${news} – ${title}`);
     return () => showTitle(title);
-  }, [stage, wanted, title, t]);
+  }, [stage, news, title, t]);
+}
+
+/** Whether something has been added to so many things while nobody looked at the page. */
+function useUnseen(count: number): boolean {
+  const [seen, setSeen] = useState(count);
+  useEffect(() => {
+    const look = () => {
+      if (!document.hidden) setSeen(count);
+    };
+    look();
+    document.addEventListener("visibilitychange", look);
+    return () => document.removeEventListener("visibilitychange", look);
+  }, [count]);
+  return count > 0 && count !== seen && document.hidden;
 }

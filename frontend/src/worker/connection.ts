@@ -117,6 +117,8 @@ export class Connection {
     on<Frame>("message", frame);
     on<Frame>("partner", frame);
     on<Frame>("phase", frame);
+    on<Frame>("told", frame);
+    on<Frame>("extended", frame);
     on<Lobby>("lobby", (lobby) => ({ kind: "lobby", lobby, at: this.#now() }));
     on<Match>("match", (match) => ({ kind: "match", match, at: this.#now() }));
     on<Released>("released", (released) => ({ kind: "released", released }));

@@ -140,11 +140,13 @@ function makeConnection(token: string, tell: (happening: Happening) => void): Co
   return new Connection(token, tell, pageNow);
 }
 
-/** A match must be heard by whoever looks elsewhere; a turn and the last step only then. */
+/** A match must be heard by whoever looks elsewhere; a turn, the team and the last step only then. */
 function chime(before: Model, after: Model): void {
   const matched = (model: Model) => model.state?.stage === "matched";
   const talking = (model: Model) => model.state?.stage === "talking";
+  const told = (model: Model) => model.state?.dialog?.told.length ?? 0;
   if (!matched(before) && matched(after)) play("match");
   else if (document.hidden && !mayWrite(before) && mayWrite(after)) play("turn");
+  else if (document.hidden && talking(before) && told(after) > told(before)) play("turn");
   else if (document.hidden && talking(before) && after.state?.stage === "released") play("turn");
 }

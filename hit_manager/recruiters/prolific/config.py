@@ -79,9 +79,12 @@ class Codes:
     def all(self) -> tuple[str, ...]:
         return (self.completed, self.waited, self.left, self.screened_out)
 
-    def for_release(self, release: Release) -> str:
-        """The code that a person who was released so hands in."""
+    def for_release(self, release: Release, cents: int) -> str:
+        """The code that a person who was released so, and is owed so many cents, hands in."""
         match release:
+            case Release.ENDED_BY_TEAM if not cents:
+                # Work that waits for a review would be approved after a while, and paid.
+                return self.left
             case Release.COMPLETED | Release.FINISHED_ALONE | Release.ENDED_BY_TEAM:
                 return self.completed
             case Release.NEVER_PAIRED | Release.STUDY_FULL:

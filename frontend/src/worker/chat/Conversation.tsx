@@ -3,6 +3,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Dialog, MessageOut } from "../../generated/wire";
 import { useActions, useLocale, useServerTime } from "../context";
+import { entries, type Entry } from "../machine/dialog";
 import type { Model, Pending } from "../machine/model";
 import { Icon } from "../parts/Icon";
 import { Notices } from "./Notices";
@@ -25,7 +26,7 @@ const sizesOf = (box: HTMLElement) => ({ view: box.clientHeight, content: box.sc
 
 export function Conversation({ dialog, model }: Props) {
   const { t } = useLocale();
-  const { messages } = dialog;
+  const shown = entries(dialog);
   const view = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const following = useRef(true);
@@ -72,11 +73,11 @@ export function Conversation({ dialog, model }: Props) {
       >
         <div ref={content} class="view-content">
           <div class="log" role="log" aria-label={t.chat.log} aria-live="polite" data-testid="log">
-            {messages.length === 0 && model.pending === null && (
+            {shown.length === 0 && model.pending === null && (
               <p class="log-empty">{t.chat.empty[dialog.role]}</p>
             )}
-            {messages.map((message) => (
-              <Said key={message.seq} message={message} dialog={dialog} />
+            {shown.map((entry) => (
+              <Shown key={entry.seq} entry={entry} dialog={dialog} />
             ))}
             {model.pending !== null && (
               <OnItsWay pending={model.pending} dialog={dialog} model={model} />
@@ -103,8 +104,30 @@ export function Conversation({ dialog, model }: Props) {
   );
 }
 
+/** One thing in the conversation: what was said in it, or what the team did. */
+export function Shown({ entry, dialog }: { entry: Entry; dialog: Dialog }) {
+  const { t } = useLocale();
+  if (entry.kind === "said") return <Said message={entry.message} dialog={dialog} />;
+  if (entry.kind === "extended") {
+    return (
+      <p class="more-time" data-testid="more-time" data-seq={entry.seq}>
+        <Icon name="clock" />
+        <span>{t.chat.moreTime}</span>
+      </p>
+    );
+  }
+  return (
+    <div class="team" data-testid="team-message" data-seq={entry.seq}>
+      <p class="bubble-who">{t.chat.team}</p>
+      <p class="bubble-text" dir="auto">
+        {entry.text}
+      </p>
+    </div>
+  );
+}
+
 /** One stored message. */
-export function Said({ message, dialog }: { message: MessageOut; dialog: Dialog }) {
+function Said({ message, dialog }: { message: MessageOut; dialog: Dialog }) {
   const { t } = useLocale();
   const own = message.role === dialog.role;
   return (

@@ -1,6 +1,14 @@
 /** A dialog after one more frame: the small part of the rules that the page needs to keep up. */
 
-import type { Dialog, MessageOut, PartnerOut, PhaseOut, Role } from "../../generated/wire";
+import type {
+  Dialog,
+  ExtendedOut,
+  MessageOut,
+  PartnerOut,
+  PhaseOut,
+  Role,
+  ToldOut,
+} from "../../generated/wire";
 import type { Frame } from "./model";
 
 const OTHER: Record<Role, Role> = { questioner: "answerer", answerer: "questioner" };
@@ -13,6 +21,14 @@ export function isPartner(frame: Frame): frame is PartnerOut {
   return "present" in frame;
 }
 
+export function isTold(frame: Frame): frame is ToldOut {
+  return "text" in frame;
+}
+
+export function isExtended(frame: Frame): frame is ExtendedOut {
+  return "turn_ends_at" in frame;
+}
+
 /** `turnLimit` in seconds; the frame does not say when the next turn ends. */
 export function advance(dialog: Dialog, frame: Frame, turnLimit: number): Dialog {
   if (isMessage(frame)) return withMessage(dialog, frame, turnLimit);
@@ -20,7 +36,25 @@ export function advance(dialog: Dialog, frame: Frame, turnLimit: number): Dialog
     const { present, grace_ends_at } = frame;
     return { ...dialog, partner: { ...dialog.partner, present, grace_ends_at } };
   }
+  if (isTold(frame)) return { ...dialog, told: [...dialog.told, frame] };
+  if (isExtended(frame)) return withMoreTime(dialog, frame);
   return withPhase(dialog, frame);
+}
+
+/** What stands in the conversation, each with the number of its event. */
+export type Entry =
+  | { kind: "said"; seq: number; message: MessageOut }
+  | { kind: "told"; seq: number; text: string }
+  | { kind: "extended"; seq: number };
+
+/** What was said, what the team wrote and where it gave more time, as it happened. */
+export function entries({ messages, told, extended }: Dialog): Entry[] {
+  const all: Entry[] = [
+    ...messages.map((message) => ({ kind: "said", seq: message.seq, message }) as const),
+    ...told.map(({ seq, text }) => ({ kind: "told", seq, text }) as const),
+    ...extended.map((seq) => ({ kind: "extended", seq }) as const),
+  ];
+  return all.sort((one, other) => one.seq - other.seq);
 }
 
 function withMessage(dialog: Dialog, message: MessageOut, turnLimit: number): Dialog {
@@ -39,6 +73,15 @@ function withMessage(dialog: Dialog, message: MessageOut, turnLimit: number): Di
     turn: over ? null : turn,
     your_turn: !over && turn === dialog.role,
     turn_ends_at: over ? null : message.at + turnLimit,
+  };
+}
+
+function withMoreTime(dialog: Dialog, { seq, turn_ends_at, grace_ends_at }: ExtendedOut): Dialog {
+  return {
+    ...dialog,
+    extended: [...dialog.extended, seq],
+    turn_ends_at,
+    partner: { ...dialog.partner, grace_ends_at },
   };
 }
 

@@ -3,6 +3,7 @@
 import type {
   Dialog,
   Events,
+  ExtendedOut,
   Lobby,
   Match,
   MessageOut,
@@ -12,11 +13,12 @@ import type {
   Released,
   State,
   Stopped,
+  ToldOut,
   WireMeta,
 } from "../../generated/wire";
 
 /** One numbered event of the dialog, as the server pushes it. */
-export type Frame = MessageOut | PartnerOut | PhaseOut;
+export type Frame = MessageOut | PartnerOut | PhaseOut | ToldOut | ExtendedOut;
 
 export type Link = "connecting" | "online" | "offline" | "stopped";
 

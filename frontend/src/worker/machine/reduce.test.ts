@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Dialog, MessageOut, Role, State } from "../../generated/wire";
-import { EMPTY_DRAFT, initialModel, mayWrite, type Effect, type Happening, type Model } from "./model";
+import { entries } from "./dialog";
+import { EMPTY_DRAFT, initialModel, mayWrite, type Effect, type Frame, type Happening, type Model } from "./model";
 import { reduce } from "./reduce";
 
 const LIMITS = { turn_limit_s: 180 };
@@ -22,6 +23,8 @@ function dialog(change: Partial<Dialog> = {}): Dialog {
     your_turn: true,
     sent: 0,
     messages: [],
+    told: [],
+    extended: [],
     partner: { present: true, left: false, grace_ends_at: null },
     turn_ends_at: NOW + 180,
     may_pair_again: false,
@@ -48,7 +51,7 @@ function run(model: Model, ...happenings: Happening[]): { model: Model; effects:
 
 const fresh = () => initialModel({ draft: EMPTY_DRAFT, pending: null });
 const state = (s: State): Happening => ({ kind: "state", state: s, at: AT });
-const frame = (f: MessageOut): Happening => ({ kind: "frame", frame: f, at: AT });
+const frame = (f: Frame): Happening => ({ kind: "frame", frame: f, at: AT });
 const typed = (text: string, change = {}): Happening => ({
   kind: "typed",
   text,
@@ -133,6 +136,58 @@ describe("frames", () => {
   it("that come before any state are not lost track of", () => {
     const { effects } = run(fresh(), { kind: "connected" }, frame(message(7, "answerer")));
     expect(effects).toEqual([{ kind: "sync", after: 0 }]);
+  });
+});
+
+describe("what the team does", () => {
+  const told = (seq: number): Frame => ({ seq, text: `told ${seq}`, at: NOW });
+  const extended = (seq: number, grace: number | null = null): Frame => ({
+    seq,
+    turn_ends_at: NOW + 300,
+    grace_ends_at: grace,
+    now: NOW + 2,
+  });
+  const kinds = (model: Model) => {
+    const dialog = model.state?.dialog;
+    return dialog && entries(dialog).map((entry) => `${entry.kind} ${entry.seq}`);
+  };
+
+  it("stands where it happened, and is no message", () => {
+    const asked = run(online(), frame(message(2, "questioner")), frame(told(3))).model;
+    expect(asked.state?.dialog).toMatchObject({ sent: 1, round: 1, turn: "answerer", your_turn: false });
+    expect(asked.state?.dialog?.turn_ends_at).toBe(NOW + 180);
+    const { model } = run(asked, frame(message(4, "answerer")), frame(extended(5)), frame(told(6)));
+    expect(kinds(model)).toEqual(["said 2", "told 3", "said 4", "extended 5", "told 6"]);
+    expect(model.state?.dialog).toMatchObject({ sent: 1, round: 2, your_turn: true });
+    expect(seqs(model)).toEqual([2, 4]);
+  });
+
+  it("gives the turn, and the wait for the partner, a new end", () => {
+    const away: Frame = { seq: 2, present: false, grace_ends_at: NOW + 20, now: NOW };
+    const { model } = run(online(), frame(away), frame(extended(3, NOW + 62)));
+    expect(model.state?.dialog).toMatchObject({
+      turn_ends_at: NOW + 300,
+      partner: { present: false, left: false, grace_ends_at: NOW + 62 },
+    });
+    expect(model.clock).toBe(NOW + 2 - AT);
+  });
+
+  it("comes once, by whatever way, and in a whole state too", () => {
+    const gap = run(online(), frame(extended(4)));
+    expect(gap.effects).toEqual([{ kind: "sync", after: 1 }]);
+    const events = { seq: 4, frames: [told(2), { seq: 3, phase: "paired" } as const, extended(4)] };
+    const filled = run(gap.model, { kind: "synced", events, at: AT }, frame(told(2)), frame(extended(4)));
+    expect(kinds(filled.model)).toEqual(["told 2", "extended 4"]);
+    const whole = talking(4, { told: [{ seq: 2, text: "told 2", at: NOW }], extended: [4] });
+    expect(kinds(run(filled.model, state(whole)).model)).toEqual(["told 2", "extended 4"]);
+  });
+
+  it("leaves alone what is typed, sent and seen of the partner", () => {
+    const busy = run(asking().model, typed("And"), { kind: "partner-typing", on: true, at: AT }).model;
+    const { model } = run(busy, frame(told(2)), frame(extended(3)));
+    expect(model.pending).toBe(busy.pending);
+    expect(model.draft).toBe(busy.draft);
+    expect(model.typingUntil).toBe(busy.typingUntil);
   });
 });
 

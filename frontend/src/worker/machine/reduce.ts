@@ -1,7 +1,7 @@
 /** The page's reducer: pure, so that every order of events can be tested without a server. */
 
 import type { Events, State } from "../../generated/wire";
-import { advance, isMessage, isPartner } from "./dialog";
+import { advance, isExtended, isMessage, isPartner } from "./dialog";
 import {
   EMPTY_DRAFT,
   mayWrite,
@@ -157,7 +157,7 @@ function apply(model: Model, frame: Frame, at: number, limits: Limits): Model {
     seq: frame.seq,
     state: { ...model.state, dialog: advance(dialog, frame, limits.turn_limit_s) },
   };
-  if (isPartner(frame)) return { ...next, ...clocked(frame.now, at) };
+  if (isPartner(frame) || isExtended(frame)) return { ...next, ...clocked(frame.now, at) };
   if (!isMessage(frame)) return next;
   return frame.role === dialog.role ? settle(next) : { ...next, typingUntil: 0 };
 }

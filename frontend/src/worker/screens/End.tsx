@@ -2,10 +2,11 @@
 
 import { useId, useRef, useState } from "preact/hooks";
 import type { Dialog, Released, Submit } from "../../generated/wire";
-import { Said } from "../chat/Conversation";
+import { Shown } from "../chat/Conversation";
 import type { Reply } from "../connection";
 import { useActions, useAttempt, useLocale, useStudy } from "../context";
 import { useHeir } from "../focus";
+import { entries } from "../machine/dialog";
 import { Button } from "../parts/Button";
 import { Icon } from "../parts/Icon";
 import { Failure, Note } from "../parts/Note";
@@ -22,7 +23,7 @@ interface Props {
 export function End({ released, dialog, onAnother }: Props) {
   const { t } = useLocale();
   const owed = released.cents > 0;
-  const words = t.end[released.release];
+  const words = released.by_team ? t.end.ended_by_team.by : t.end[released.release];
   const way = wayOut(released, useStudy().recruiter);
   // In a small frame only the top is seen, and who misses the last step there is not paid.
   const lastStep = way === "none" ? null : t.end.lastStep[way];
@@ -44,6 +45,14 @@ export function End({ released, dialog, onAnother }: Props) {
       <p class="lead" data-testid="release" data-release={released.release}>
         {wordsOf(released, t)}
       </p>
+      {released.reason !== undefined && released.reason !== "" && (
+        <div class="team" data-testid="team-reason">
+          <p class="bubble-who">{t.chat.team}</p>
+          <p class="bubble-text" dir="auto">
+            {released.reason}
+          </p>
+        </div>
+      )}
       {lastStep === null && <Receipt released={released} />}
       {lastStep === null && <LastStep released={released} way={way} />}
       {released.another && onAnother !== null && <Another onAnother={onAnother} />}
@@ -63,7 +72,8 @@ function wayOut({ submit }: Released, recruiter: string): WayOut {
   return recruiter === "mturk" ? "giveBack" : "none";
 }
 
-function wordsOf({ release, why, cents }: Released, t: Texts): string {
+function wordsOf({ release, why, cents, by_team }: Released, t: Texts): string {
+  if (by_team) return t.end.ended_by_team.by.text;
   if (release === "left" && why != null) return t.end.left.by[why];
   if (release === "never_paired" && cents === 0) return t.end.never_paired.unpaid;
   return t.end[release].text;
@@ -85,9 +95,9 @@ function Transcript({ dialog }: { dialog: Dialog }) {
         </div>
       )}
       <ol class="log">
-        {dialog.messages.map((message) => (
-          <li key={message.seq}>
-            <Said message={message} dialog={dialog} />
+        {entries(dialog).map((entry) => (
+          <li key={entry.seq}>
+            <Shown entry={entry} dialog={dialog} />
           </li>
         ))}
       </ol>
@@ -213,6 +223,7 @@ interface HandInProps {
 
 function HandIn({ released, submit, way }: HandInProps) {
   const { t, money } = useLocale();
+  const { pays } = useStudy();
   const actions = useActions();
   const [feedback, setFeedback] = useState("");
   const form = useRef<HTMLFormElement>(null);
@@ -225,7 +236,7 @@ function HandIn({ released, submit, way }: HandInProps) {
   });
   return (
     <section class="last-step">
-      <p data-testid="hand-in">{handInText(released, way, t, money(released.cents, released.currency))}</p>
+      <p data-testid="hand-in">{handInText(released, way, t, money(released.cents, released.currency), pays)}</p>
       <div class="finale">
         <Button testid="finish" look="main" busy={handIn.busy} onPress={handIn.go}>
           {way === "toProlific" ? t.end.prolific.button : t.end.submit}
@@ -242,11 +253,20 @@ function HandIn({ released, submit, way }: HandInProps) {
   );
 }
 
-/** What handing in means for the pay. Prolific asks who did not complete the work to return it. */
-function handInText({ release, cents }: Released, way: WayOut, t: Texts, pay: string): string {
+/**
+ * What handing in means for the pay. Prolific asks who did not complete the work to return it, and
+ * whom the team gives less than the `full` pay.
+ */
+function handInText(
+  { release, cents, by_team }: Released,
+  way: WayOut,
+  t: Texts,
+  pay: string,
+  full: number,
+): string {
   if (way !== "toProlific") return t.end.handIn(pay);
   if (cents === 0) return t.end.prolific.unpaid;
-  return COMPLETED.has(release) ? t.end.prolific.paid(pay) : t.end.prolific.bonus(pay);
+  return COMPLETED.has(release) && !(by_team && cents < full) ? t.end.prolific.paid(pay) : t.end.prolific.bonus(pay);
 }
 
 const COMPLETED: ReadonlySet<Released["release"]> = new Set([
