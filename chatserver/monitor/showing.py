@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from chatserver.monitor.wire import BoardRow, BoardSeat, Entry, EntryKind, SeatOut, Standing
-from dialogs.events import Away, Ended, Event, Opened, Returned, Said, SeatLost
+from dialogs.events import Away, Ended, Event, Extended, Opened, Returned, Said, SeatLost, Told
 from dialogs.record.queries import ItemRow
 from dialogs.rules import Phase
 from dialogs.state import DialogState
@@ -47,7 +47,7 @@ def standing(state: DialogState) -> Standing:
         turn=state.turn,
         turn_at=state.turn_at,
         turn_ends_at=state.turn_at + state.rules.turn_limit_s if running else None,
-        limit_at=state.opened_at + state.rules.dialog_limit_s if running else None,
+        limit_at=state.limit_at if running else None,
         ended_at=state.ended_at,
         seats=[
             SeatOut(
@@ -93,7 +93,11 @@ def entry(seq: int, event: Event) -> Entry:
             return Entry(seq=seq, at=at, kind=kind, role=role)
         case SeatLost(at=at, role=role, why=why):
             return Entry(seq=seq, at=at, kind=kind, role=role, why=why)
-        case Ended(at=at, outcome=outcome):
-            return Entry(seq=seq, at=at, kind=kind, why=outcome)
+        case Told(at=at, to=to, text=text):
+            return Entry(seq=seq, at=at, kind=kind, role=to, text=text)
+        case Extended(at=at, by_s=by_s):
+            return Entry(seq=seq, at=at, kind=kind, seconds=by_s)
+        case Ended(at=at, outcome=outcome, reason=reason):
+            return Entry(seq=seq, at=at, kind=kind, why=outcome, text=reason)
         case _:
             assert_never(event)
