@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import orjson
 
-from benchmarks import hits, messages, pairing
+from benchmarks import hits, messages, monitor, pairing
 from tests.services import ValkeyServer
 
 Tell = Callable[[str], None]
@@ -39,10 +39,16 @@ def _hits(quick: bool, tell: Tell) -> tuple[dict[str, Any], str]:
     return result, hits.table(result)
 
 
+def _monitor(quick: bool, tell: Tell) -> tuple[dict[str, Any], str]:
+    result = monitor.run(quick=quick, tell=tell)
+    return result, monitor.table(result)
+
+
 BENCHMARKS: Final[dict[str, Callable[[bool, Tell], tuple[dict[str, Any], str]]]] = {
     "messages": _messages,
     "pairing": _pairing,
     "hits": _hits,
+    "monitor": _monitor,
 }
 USUAL: Final = ("messages", "pairing")
 
