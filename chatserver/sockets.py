@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
@@ -128,6 +129,7 @@ class Sockets:
         page = self._service.hub.of_sid(sid)
         if page is None:
             return REPLACED.model_dump(mode="json")
+        came_at = time.perf_counter()
         try:
             given = await self._ask(page, event, data)
         except ValidationError as error:
@@ -140,6 +142,8 @@ class Sockets:
                 "%s of arrival %s in dialog %s failed", event, page.arrival_id, page.dialog_id
             )
             given = TRY_AGAIN
+        if event == "message":
+            self._service.tally.answered(given, time.perf_counter() - came_at)
         if isinstance(given, Refused):
             await self._slow_down(page)
         return given.model_dump(mode="json") if given is not None else None

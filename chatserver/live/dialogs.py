@@ -62,7 +62,8 @@ class Dialogs:
     """The live dialogs of a process.
 
     `on_refresh(arrival_id)` asks for a new `state` to that page; `on_place(item, n)` tells of a
-    place that is free again, `on_waiting(arrival_ids)` of people who are back in the lobby.
+    place that is free again, `on_waiting(arrival_ids)` of people who are back in the lobby,
+    `on_turned(events)` of events committed here that changed a dialog's phase.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class Dialogs:
         self.on_refresh: Callable[[str], None] = lambda arrival_id: None
         self.on_place: Callable[[str, int], None] = lambda item_id, place: None
         self.on_waiting: Callable[[Iterable[str]], None] = lambda arrival_ids: None
+        self.on_turned: Callable[[Sequence[Event]], None] = lambda events: None
         fanout.on("events", self._told)
 
     # --- Serving ---------------------------------------------------------------------------
@@ -222,6 +224,8 @@ class Dialogs:
         self._deadlines.change(before, after)
         for n, event in enumerate(events, start=before.seq + 1):
             self._apply(live, n, event, after if n == after.seq else None)
+        if after.phase is not before.phase:
+            self.on_turned(events)
 
     def _publish_again(self, live: LiveDialog, seq: int) -> None:
         """A repeated message is shown again to whoever missed it; pages ignore what they have.

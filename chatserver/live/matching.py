@@ -46,6 +46,7 @@ class Matching:
     """Brings waiting arrivals together.
 
     `on_change(arrival_ids)` asks for a new `state` to those pages, in whatever process.
+    `on_opened()` is told of each dialog that this process opened.
     `on_refused()` is called when the record refused a dialog: the study may have been paused.
     `is_open` says whether the study takes new dialogs, `ready_for` for how many seconds this
     process has been fit to serve without a break.
@@ -71,6 +72,7 @@ class Matching:
         self._now = now
         self._look = asyncio.Event()
         self.on_change: Callable[[Iterable[str]], None] = lambda arrival_ids: None
+        self.on_opened: Callable[[], None] = lambda: None
         self.on_refused: Callable[[], Awaitable[None]] = _nothing
 
     # --- The lobby -------------------------------------------------------------------------
@@ -263,4 +265,5 @@ class Matching:
         for deadline in deadlines(begin(dialog_id, opened)):
             delay_s = self._deadlines.full_length(deadline)
             self._deadlines.arm(Due.of(dialog_id, deadline), delay_s)
+        self.on_opened()
         log.info("dialog %s opened", dialog_id)

@@ -77,7 +77,6 @@ ODD_PATHS = (
     "/api/monitor/dialogs",
     "/api/arrivals",
     "/monitor",
-    "/metrics",
     "/server-status",
     "/worker.html",
     "/work/",
