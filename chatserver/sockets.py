@@ -106,7 +106,9 @@ class Sockets:
             return _refusal(ErrorCode.BAD_TOKEN, "This link is not valid (any more).")
         except Exception as error:
             if not isinstance(error, _PASSING):
-                log.exception("arrival %s could not connect", arrival_id)
+                log.exception(
+                    "arrival %s could not connect", arrival_id, extra={"arrival": arrival_id}
+                )
             return _refusal(ErrorCode.TRY_AGAIN, "One moment, please.")
         if old is not None:
             self._replace(old)
@@ -135,11 +137,15 @@ class Sockets:
         except ValidationError as error:
             given = _bad_request(event, error)
         except _PASSING as error:
-            log.warning("%s of arrival %s: %r", event, page.arrival_id, error)
+            log.warning("%s of arrival %s: %r", event, page.arrival_id, error, extra=_about(page))
             given = TRY_AGAIN
         except Exception:
             log.exception(
-                "%s of arrival %s in dialog %s failed", event, page.arrival_id, page.dialog_id
+                "%s of arrival %s in dialog %s failed",
+                event,
+                page.arrival_id,
+                page.dialog_id,
+                extra=_about(page),
             )
             given = TRY_AGAIN
         if event == "message":
@@ -168,6 +174,11 @@ class Sockets:
         page.refused_at = now
         if page.refusals > PATIENCE:
             await asyncio.sleep(min(0.05 * (page.refusals - PATIENCE), 1.0))
+
+
+def _about(page: Page) -> dict[str, str | None]:
+    """Whom a line of the log is about, for programs that read it."""
+    return {"arrival": page.arrival_id, "dialog": page.dialog_id}
 
 
 def _refusal(code: ErrorCode, text: str) -> Refusal:

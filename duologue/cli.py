@@ -167,7 +167,7 @@ def serve(study: Path, check: bool, no_hits: bool) -> None:
             f"{site.study.study.id}: the study file is right, and it has {count(found, 'item')}"
         )
         return
-    log_to_stderr(site.settings.log_level)
+    log_to_stderr(site.settings.log_level, site.settings.log_format)
     check_port(site.settings.host, site.settings.port)
     with redis_for(site) as redis:
         run(_serve(site, redis, hits=not no_hits))

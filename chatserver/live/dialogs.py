@@ -165,7 +165,13 @@ class Dialogs:
             async with live.lock:
                 return await self._decide(live, command)
         except Unavailable as error:
-            log.warning("dialog %s: %s not carried out: %s", dialog_id, type(command), error)
+            log.warning(
+                "dialog %s: %s not carried out: %s",
+                dialog_id,
+                type(command),
+                error,
+                extra={"dialog": dialog_id},
+            )
             raise Busy from error
         finally:
             live.queued -= 1
@@ -193,7 +199,12 @@ class Dialogs:
                 await self._reload(live)
                 just_read = True
             except BadRow as error:
-                log.warning("dialog %s: a row was refused: %s", state.dialog_id, error)
+                log.warning(
+                    "dialog %s: a row was refused: %s",
+                    state.dialog_id,
+                    error,
+                    extra={"dialog": state.dialog_id},
+                )
                 text = "The message holds characters that cannot be stored. Please change it."
                 return Refusal(RefusalCode.BAD_TEXT, text)
             except Overloaded:

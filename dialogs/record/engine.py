@@ -230,5 +230,9 @@ def said(error: SQLAlchemyError) -> str:
     """What a database says is wrong, in one line and without the values of the row: those may be
     ids or texts of people, and errors are logged."""
     cause = getattr(error, "orig", None) or error
+    if not isinstance(cause, (psycopg.Error, sqlite3.Error, SQLAlchemyError)):
+        # It did not even reach the database, and what Python says of a value names it.
+        return type(cause).__name__
     text = cause.diag.message_primary if isinstance(cause, psycopg.Error) else None
-    return (text or str(cause)).strip().split("\n")[0]
+    # A value that is none of its type stands at the end: `invalid input syntax for …: "value"`.
+    return (text or str(cause)).strip().split("\n")[0].partition(': "')[0]

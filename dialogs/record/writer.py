@@ -227,7 +227,7 @@ def _classify(error: Exception) -> RecordError:
         case SQLAlchemyError():
             return Unavailable(said(error))
         case UnicodeError() | ValueError() | TypeError() | OverflowError():
-            return BadRow(str(error))
+            return BadRow(type(error).__name__)
         case _:
             return Unavailable(f"{type(error).__name__}: {error}")
 

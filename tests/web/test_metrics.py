@@ -167,9 +167,10 @@ async def test_what_the_hit_manager_counts_is_shown_beside(live: Live) -> None:
     counts.errors["approve", "not_yet"] += 1
     await live.prepare(items=1)
     collectors = [RecruitingMetrics(counts, "USD")]
-    async with serve(
-        live.config, live.database_url, live.redis_url, collectors=collectors
-    ) as server, live.http.get(f"{server.url}/metrics") as response:
+    async with (
+        serve(live.config, live.database_url, live.redis_url, collectors=collectors) as server,
+        live.http.get(f"{server.url}/metrics") as response,
+    ):
         now = Shown(await response.text())
     assert now("recruiting_rounds_total", result="done") == 1
     assert now("recruiting_rounds_total", result="failed") == 2
