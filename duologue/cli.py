@@ -50,7 +50,9 @@ from duologue.settings import check_settings
 from duologue.simulate.command import command as simulate_command
 from duologue.simulate.command import progress_line
 from duologue.simulate.corpus import BadCorpus
+from duologue.status import status as status_command
 from duologue.template import GITIGNORE, id_from, template
+from duologue.watch import watch as watch_command
 from duologue.words import count
 from hit_manager.recruiters.base import RecruiterError
 
@@ -393,4 +395,6 @@ cli.add_command(simulate_command)
 cli.add_command(hits_command, "hits")
 cli.add_command(market_command, "market")
 cli.add_command(reports_command, "reports")
+cli.add_command(status_command, "status")
+cli.add_command(watch_command, "watch")
 cli.add_command(erase_command, "erase")

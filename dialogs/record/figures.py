@@ -13,6 +13,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, bindparam, case, func, literal, select
 
 from dialogs.record.leases import HITS, SERVING
+from dialogs.record.queries import dialogs_by_id
 from dialogs.record.tables import (
     TAKES_PLACE,
     arrivals,
@@ -36,6 +37,7 @@ from dialogs.rules import (
     ReportKind,
     StudyStatus,
 )
+from dialogs.state import DialogState
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,3 +261,66 @@ def latest(connection: Connection, study_id: str, most: int) -> list[Happened]:
         for row in connection.execute(query.order_by(at.desc()).limit(most), {"study": study_id}):
             found.append(Happened(*row))
     return sorted(found, key=lambda each: each.at, reverse=True)[:most]
+
+
+# --- Who is at it now ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """Somebody in the lobby, for `waited_s` in all; `missed_start` if they did not press *start*
+    when they were matched before."""
+
+    arrival_id: str
+    language: str
+    waited_s: float
+    missed_start: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GoesOn:
+    """A dialog that goes on, and the image that it is about."""
+
+    image_id: str
+    state: DialogState
+
+
+_WAITING: Final = (
+    select(
+        arrivals.c.id,
+        arrivals.c.language,
+        (arrivals.c.ready_at - arrivals.c.waited_s).label("since"),
+        arrivals.c.missed_start,
+    )
+    .where(
+        arrivals.c.study_id == _MINE,
+        arrivals.c.status == ArrivalStatus.WAITING.value,
+        arrivals.c.ready_at.is_not(None),
+    )
+    .order_by("since", arrivals.c.id)
+)
+_GOING_ON: Final = (
+    select(dialogs.c.id, items.c.image_id)
+    .join(items, items.c.id == dialogs.c.item_id)
+    .where(
+        dialogs.c.study_id == _MINE,
+        dialogs.c.phase.in_([Phase.PAIRED.value, Phase.SOLO.value]),
+    )
+    .order_by(dialogs.c.opened_at, dialogs.c.id)
+)
+
+
+def waiting(connection: Connection, study_id: str, now: float, most: int) -> list[Waits]:
+    """Those in the lobby, `most` at most, who wait longest first."""
+    found = connection.execute(_WAITING.limit(most), {"study": study_id})
+    return [
+        Waits(row.id, row.language, max(now - row.since, 0.0), bool(row.missed_start))
+        for row in found
+    ]
+
+
+def going_on(connection: Connection, study_id: str, most: int) -> list[GoesOn]:
+    """The live dialogs, `most` at most, the oldest first."""
+    found = connection.execute(_GOING_ON.limit(most), {"study": study_id}).all()
+    states = dialogs_by_id(connection, [row.id for row in found])
+    return [GoesOn(row.image_id, states[row.id]) for row in found if row.id in states]
