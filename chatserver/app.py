@@ -19,6 +19,7 @@ from chatserver.hooks import Hook
 from chatserver.incoming import body_of, client_address
 from chatserver.live.service import LiveService
 from chatserver.live.views import picture_file, study_out
+from chatserver.metrics import Metrics, exposition, why_not
 from chatserver.monitor.access import add_access, is_private
 from chatserver.wire import (
     ArrivalAnswer,
@@ -54,7 +55,9 @@ _NO_PAGE: Final = """\
 _NO_HOOKS: Final[Mapping[str, Hook]] = MappingProxyType({})
 
 
-def create_app(service: LiveService, hooks: Mapping[str, Hook] = _NO_HOOKS) -> web.Application:
+def create_app(
+    service: LiveService, metrics: Metrics, hooks: Mapping[str, Hook] = _NO_HOOKS
+) -> web.Application:
     """The application without the socket.io route, which `serve` attaches; `hooks` by name."""
     app = web.Application(middlewares=[_errors], client_max_size=MAX_BODY)
     app[SERVICE] = service
@@ -67,6 +70,8 @@ def create_app(service: LiveService, hooks: Mapping[str, Hook] = _NO_HOOKS) -> w
     app.router.add_get("/items/{token}", _item)
     app.router.add_get("/healthz", _healthz)
     app.router.add_get("/readyz", _readyz)
+    app.router.add_get("/metrics", _metrics(metrics))
+    app.on_cleanup.append(metrics.close)
     app.router.add_get("/favicon.ico", _no_icon)
     for name, hook in hooks.items():
         app.router.add_post(f"/hooks/{name}", _hook(hook))
@@ -237,6 +242,16 @@ async def _readyz(request: web.Request) -> web.StreamResponse:
         {"ready": ready, "database": health.database_ok, "redis": health.redis_ok},
         status=200 if ready else 503,
     )
+
+
+def _metrics(metrics: Metrics) -> Handler:
+    async def show(request: web.Request) -> web.StreamResponse:
+        refusal = why_not(request, request.app[SERVICE].config.metrics_token)
+        if refusal is not None:
+            return _refuse(403, ErrorCode.BAD_REQUEST, refusal)
+        return exposition(await metrics.text())
+
+    return show
 
 
 def _hook(hook: Hook) -> Handler:

@@ -77,6 +77,8 @@ class ServerConfig:
     A page that is silent for `fresh_s` is not matched, and for `presence_s`, or `closed_s` after
     its connection was lost, its person counts as away. When no process was healthy for more than
     `no_outage_s`, that time counts for nobody.
+
+    Who bears `metrics_token` sees the metrics; without one, only programs on this machine.
     """
 
     study: StudyConfig
@@ -101,6 +103,7 @@ class ServerConfig:
     reuse_port: bool = False
     guests: bool = False
     abilities: Abilities = Abilities()
+    metrics_token: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

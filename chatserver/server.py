@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
 
 from aiohttp import web
+from prometheus_client.registry import Collector
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
@@ -18,6 +19,7 @@ from chatserver.doors import Door
 from chatserver.engine import Engine
 from chatserver.hooks import Hook
 from chatserver.live.service import LiveService
+from chatserver.metrics import Metrics
 from chatserver.monitor.app import add_monitor
 from chatserver.sockets import Sockets
 from dialogs.record.store import Record
@@ -62,11 +64,12 @@ async def serve(
     failpoints: Failpoints | None = None,
     door_for: Callable[[Record], Door | None] | None = None,
     hooks: Mapping[str, Hook] | None = None,
+    collectors: Iterable[Collector] = (),
 ) -> AsyncIterator[Server]:
     """Run one server process while the context is open.
 
     `door_for(record)` makes the door of the study's recruiter; without it, a plain link's.
-    `hooks`, by name, take what is posted to `/hooks/`.
+    `hooks`, by name, take what is posted to `/hooks/`; `collectors` add to `/metrics`.
     On leaving: no new connections, pending decisions are committed, pages are told to
     reconnect elsewhere, everything is closed within seconds.
 
@@ -84,8 +87,9 @@ async def serve(
     door = door_for(record) if door_for else None
     engine = Engine(config.public_url or None)
     service = LiveService(config, record, redis, listener, wire=engine, door=door)
+    metrics = Metrics(service, engine, collectors)
     Sockets(engine, service)
-    app = create_app(service, hooks or {})
+    app = create_app(service, metrics, hooks or {})
     engine.attach(app)
     add_monitor(app, engine, service)
     runner = web.AppRunner(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
@@ -107,7 +108,9 @@ class Sockets:
             return _refusal(ErrorCode.BAD_TOKEN, "This link is not valid (any more).")
         except Exception as error:
             if not isinstance(error, _PASSING):
-                log.exception("arrival %s could not connect", arrival_id)
+                log.exception(
+                    "arrival %s could not connect", arrival_id, extra={"arrival": arrival_id}
+                )
             return _refusal(ErrorCode.TRY_AGAIN, "One moment, please.")
         if old is not None:
             self._replace(old)
@@ -130,18 +133,25 @@ class Sockets:
         page = self._service.hub.of_sid(sid)
         if page is None:
             return REPLACED.model_dump(mode="json")
+        came_at = time.perf_counter()
         try:
             given = await self._ask(page, event, data)
         except ValidationError as error:
             given = _bad_request(event, error)
         except _PASSING as error:
-            log.warning("%s of arrival %s: %r", event, page.arrival_id, error)
+            log.warning("%s of arrival %s: %r", event, page.arrival_id, error, extra=_about(page))
             given = TRY_AGAIN
         except Exception:
             log.exception(
-                "%s of arrival %s in dialog %s failed", event, page.arrival_id, page.dialog_id
+                "%s of arrival %s in dialog %s failed",
+                event,
+                page.arrival_id,
+                page.dialog_id,
+                extra=_about(page),
             )
             given = TRY_AGAIN
+        if event == "message":
+            self._service.tally.answered(given, time.perf_counter() - came_at)
         if isinstance(given, Refused):
             await self._slow_down(page)
         return given.model_dump(mode="json") if given is not None else None
@@ -166,6 +176,11 @@ class Sockets:
         page.refused_at = now
         if page.refusals > PATIENCE:
             await asyncio.sleep(min(0.05 * (page.refusals - PATIENCE), 1.0))
+
+
+def _about(page: Page) -> dict[str, str | None]:
+    """Whom a line of the log is about, for programs that read it."""
+    return {"arrival": page.arrival_id, "dialog": page.dialog_id}
 
 
 def _refusal(code: ErrorCode, text: str) -> Refusal:

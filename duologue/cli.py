@@ -52,7 +52,9 @@ from duologue.settings import check_settings
 from duologue.simulate.command import command as simulate_command
 from duologue.simulate.command import progress_line
 from duologue.simulate.corpus import BadCorpus
+from duologue.status import status as status_command
 from duologue.template import GITIGNORE, id_from, template
+from duologue.watch import watch as watch_command
 from duologue.words import count
 from hit_manager.recruiters.base import RecruiterError
 
@@ -169,7 +171,7 @@ def serve(study: Path, check: bool, no_hits: bool) -> None:
             f"{site.study.study.id}: the study file is right, and it has {count(found, 'item')}"
         )
         return
-    log_to_stderr(site.settings.log_level)
+    log_to_stderr(site.settings.log_level, site.settings.log_format)
     check_port(site.settings.host, site.settings.port)
     with redis_for(site) as redis:
         run(_serve(site, redis, hits=not no_hits))
@@ -398,5 +400,7 @@ cli.add_command(simulate_command)
 cli.add_command(hits_command, "hits")
 cli.add_command(market_command, "market")
 cli.add_command(reports_command, "reports")
+cli.add_command(status_command, "status")
+cli.add_command(watch_command, "watch")
 cli.add_command(erase_command, "erase")
 cli.add_command(admin_command, "admin")

@@ -1,13 +1,19 @@
-"""Logging of a server process: to standard error, and so that no client and no outage fills it."""
+"""Logging of a server process: to standard error, and so that no client and no outage fills it.
+
+A line never says who somebody is or what they wrote: of people it names arrivals and dialogs, by
+ids of our own.
+"""
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from datetime import UTC, datetime
+from typing import Final, Literal
 
 from aiohttp.http import HttpProcessingError
 
@@ -16,6 +22,8 @@ QUIET_S: Final = 30.0
 OFTEN: Final = {logging.INFO: 100, logging.WARNING: 1, logging.ERROR: 10}
 """How often, by level."""
 _MOST_KEPT: Final = 1000
+FIELDS: Final = ("arrival", "arrivals", "dialog")
+"""What a call may say in its `extra`, so that programs need not look for it in the text."""
 
 
 @dataclass(slots=True)
@@ -99,11 +107,38 @@ class NoStrangers(logging.Filter):
         return True
 
 
-def log_to_stderr(level: str) -> None:
+class JsonLines(logging.Formatter):
+    """One JSON object a line: `time` (UTC), `level`, `logger`, `message`, those of `FIELDS` that
+    the call has named, and `exception` with its traceback. In ASCII, whatever is in it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        at = datetime.fromtimestamp(record.created, UTC)
+        said: dict[str, object] = {
+            "time": at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        for name in FIELDS:
+            if (value := getattr(record, name, None)) is not None:
+                said[name] = value
+        if record.exc_info:
+            said["exception"] = self.formatException(record.exc_info)
+        return json.dumps(said)
+
+
+def log_to_stderr(level: str, style: Literal["text", "json"] = "text") -> None:
     """Set up logging at `level`: debug, info, warning or error."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(
+        JsonLines()
+        if style == "json"
+        else logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
+    )
     handler.addFilter(NoStrangers())
     handler.addFilter(SayOnce())
-    logging.basicConfig(level=level.upper(), handlers=[handler])
+    # What libraries say for their makers is whole requests, with everything in them.
+    lowest = max(logging.getLevelNamesMapping()[level.upper()], logging.INFO)
+    logging.basicConfig(level=lowest, handlers=[handler])
+    logging.getLogger("duologue").setLevel(level.upper())
     logging.getLogger("alembic").setLevel(logging.WARNING)

@@ -29,8 +29,10 @@ from duologue.embedded import EmbeddedRedis
 from duologue.preparation import PICTURES, Progress, put_items, put_study
 from duologue.problems import BadInput
 from duologue.recruiting import door_for, hit_config, hooks_for, recruiter_for, sites_of
+from duologue.recruiting_metrics import RecruitingMetrics
 from duologue.settings import Settings
 from duologue.study import StudyFile
+from hit_manager.counts import Counts
 from hit_manager.manager import HitManager
 from hit_manager.recruiters.base import Recruiter
 
@@ -89,6 +91,7 @@ def server_config(
         trusted_proxies=settings.trusted_proxies,
         heartbeat_s=heartbeat_s or site.study.lobby.heartbeat_s,
         guests=guests,
+        metrics_token=settings.metrics_token or "",
     )
 
 
@@ -261,27 +264,34 @@ async def running(
         abilities=Abilities(can.posts, can.pays, can.messages),
     )
     door = partial(door_for, recruiter, site.study.study.id)
-    able = can.posts or can.pays
-    soon = asyncio.Event()
-    hooks = hooks_for(recruiter, soon.set) if hits and able else {}
+    recruits = hits and (can.posts or can.pays)
+    soon, counts = asyncio.Event(), Counts()
+    hooks = hooks_for(recruiter, soon.set) if recruits else {}
+    collectors = [RecruitingMetrics(counts, site.study.pay.currency)] if recruits else []
     async with serve(
-        chosen, site.settings.database_url, redis_url, failpoints, door, hooks
+        chosen, site.settings.database_url, redis_url, failpoints, door, hooks, collectors
     ) as server:
-        if not (hits and able):
+        if not recruits:
             yield server
             return
-        async with _recruiting(site, recruiter, server, soon, every_s=hits_every_s):
+        async with _recruiting(site, recruiter, server, soon, counts, every_s=hits_every_s):
             yield server
 
 
 @asynccontextmanager
 async def _recruiting(
-    site: Site, recruiter: Recruiter, server: Server, soon: asyncio.Event, *, every_s: float | None
+    site: Site,
+    recruiter: Recruiter,
+    server: Server,
+    soon: asyncio.Event,
+    counts: Counts,
+    *,
+    every_s: float | None,
 ) -> AsyncIterator[None]:
     """The hit manager beside a server."""
     config = hit_config(site.study, server.url)
     config = replace(config, interval_s=every_s or config.interval_s)
-    manager = HitManager(server.service.record, recruiter, config)
+    manager = HitManager(server.service.record, recruiter, config, counts=counts)
     stop = asyncio.Event()
     work = asyncio.ensure_future(manager.run(stop, soon))
     try:

@@ -132,6 +132,11 @@ class Settings(BaseModel):
     trusted_proxies: Annotated[int, Field(ge=0, le=10)] = 0
     """How many proxies stand in front of the server. That many entries, counted from the end, of
     X-Forwarded-For are believed."""
+    log_format: Annotated[Literal["text", "json"], BeforeValidator(_lower)] = "text"
+    """How it is logged: text for people, or json: one object a line, for programs."""
+    metrics_token: Annotated[str | None, Field(min_length=16)] = Field(default=None, repr=False)
+    """What Prometheus must bear to read /metrics: at least 16 characters. Without it, only programs
+    on the server's own machine may, and not through a proxy."""
     mturk_access_key: str | None = Field(default=None, repr=False)
     """The access key for Mechanical Turk, or that of your marketplace (`duologue market key`)."""
     mturk_secret_key: str | None = Field(default=None, repr=False)

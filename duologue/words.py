@@ -1,4 +1,4 @@
-"""How lines for people count things."""
+"""How lines for people count things, and say how long something lasts."""
 
 from __future__ import annotations
 
@@ -6,3 +6,16 @@ from __future__ import annotations
 def count(number: int, one: str, many: str = "") -> str:
     """`1 payment`, `2 payments`; `many` where an s does not make it."""
     return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def lasting(seconds: float) -> str:
+    """`45 s`, `3 min 05 s`, `2 h 03 min`, `4 days 2 h`."""
+    whole = max(int(seconds), 0)
+    minutes, hours, days = whole // 60, whole // 3600, whole // 86_400
+    if not minutes:
+        return f"{whole} s"
+    if not hours:
+        return f"{minutes} min {whole % 60:02d} s"
+    if not days:
+        return f"{hours} h {minutes % 60:02d} min"
+    return f"{count(days, 'day')} {hours % 24} h"

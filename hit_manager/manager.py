@@ -17,6 +17,7 @@ from dialogs.record.payments import PaymentRow
 from dialogs.record.store import Record
 from dialogs.rules import HitState
 from hit_manager.config import HitConfig
+from hit_manager.counts import Counts, counted
 from hit_manager.ledger import price_of_a_person
 from hit_manager.outbox import Outbox, Paid
 from hit_manager.reconciler import Down, Reconciler, Report
@@ -24,7 +25,6 @@ from hit_manager.recruiters.base import Recruiter, RecruiterError
 
 log = logging.getLogger("duologue.hits")
 
-WORK = "hits"
 LEASE_S = 60.0
 """How long a process that vanished keeps others waiting, in seconds."""
 
@@ -44,7 +44,7 @@ class Round:
 class HitManager:
     """Recruits and pays for one study through one recruiter.
 
-    `open` before the first round, `close` after the last.
+    `open` before the first round, `close` after the last. It counts in `counts` what it does.
     """
 
     def __init__(
@@ -53,8 +53,11 @@ class HitManager:
         recruiter: Recruiter,
         config: HitConfig,
         *,
+        counts: Counts | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
+        self.counts = counts or Counts()
+        recruiter = counted(recruiter, self.counts)
         self._record = record
         self._recruiter = recruiter
         self._config = config
@@ -71,7 +74,7 @@ class HitManager:
             recruiter,
             config,
             affordable=lambda: self._affordable,
-            guard=lambda: (leases.held(config.study_id, WORK, self._holder, now()),),
+            guard=lambda: (leases.held(config.study_id, leases.HITS, self._holder, now()),),
             now=now,
         )
 
@@ -91,7 +94,7 @@ class HitManager:
 
     async def leave(self) -> None:
         """Let another process go on at once."""
-        await leases.give_back(self._record, self._config.study_id, WORK, self._holder)
+        await leases.give_back(self._record, self._config.study_id, leases.HITS, self._holder)
         self._ours_until = float("-inf")
 
     async def round(self) -> Round:
@@ -155,7 +158,7 @@ class HitManager:
 
     async def _take_lease(self) -> bool:
         study_id, now = self._config.study_id, self._now()
-        ours = await leases.take(self._record, study_id, WORK, self._holder, now, LEASE_S)
+        ours = await leases.take(self._record, study_id, leases.HITS, self._holder, now, LEASE_S)
         self._ours_until = now + LEASE_S if ours else float("-inf")
         return ours
 
@@ -197,9 +200,11 @@ class HitManager:
                         opened = True
                     self._tell(await self.round())
                 except (RecordError, RecruiterError) as error:
+                    self.counts.failed += 1
                     log.warning("recruiting waits: %s", error)
                 except Exception:
                     # An answer nobody thought of must not end recruiting and paying for good.
+                    self.counts.failed += 1
                     log.exception("a round of recruiting failed; the next one tries again")
                 # However often somebody says soon, no more is asked of the recruiter than this.
                 shortest_s = min(SHORTEST_S, self._config.interval_s)
@@ -224,6 +229,10 @@ class HitManager:
             )
 
     def _tell(self, done: Round) -> None:
+        if done.ours:
+            self.counts.did(done.report, done.paid, self._now())
+        else:
+            self.counts.left_to_another(self._now())
         if done.ours is not self._was_ours:
             self._was_ours = done.ours
             log.info(

@@ -401,7 +401,13 @@ class Outbox:
     async def _stop(
         self, payment: PaymentRow, state: LedgerState, problem: str
     ) -> tuple[LedgerState, str]:
-        log.warning("payment %s of arrival %s: %s", payment.reason, payment.arrival_id, problem)
+        log.warning(
+            "payment %s of arrival %s: %s",
+            payment.reason,
+            payment.arrival_id,
+            problem,
+            extra={"arrival": payment.arrival_id},
+        )
         with suppress(Conflict):
             await self._record.writer.commit(rows.stopped(payment, state, problem))
         return state, problem

@@ -333,8 +333,12 @@ class Reconciler:
             never_handed_in, self._config.study_id, self._recruiter.name, came_before, ROWS_AT_ONCE
         )
         for payment in lost:
-            log.warning("payment %s of arrival %s: never handed in", payment.reason,
-                        payment.arrival_id)  # fmt: skip
+            log.warning(
+                "payment %s of arrival %s: never handed in",
+                payment.reason,
+                payment.arrival_id,
+                extra={"arrival": payment.arrival_id},
+            )
             with suppress(Conflict):
                 await self._record.writer.commit(stopped(payment, LedgerState.HELD, _LOST))
 

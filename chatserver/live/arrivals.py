@@ -22,7 +22,7 @@ ATTEMPTS = 4
 
 class Arrivals:
     """Admits people to a study through its recruiter's door. `is_open` says whether it takes new
-    ones."""
+    ones; `on_arrival(recruiter)` is told of each."""
 
     def __init__(
         self,
@@ -42,6 +42,7 @@ class Arrivals:
         self._door = door
         self._is_open = is_open
         self._now = now
+        self.on_arrival: Callable[[str], None] = lambda recruiter: None
 
     async def admit(self, request: ArrivalRequest, address: str) -> str:
         """The token of this person's arrival; asked again, the same arrival's.
@@ -176,6 +177,7 @@ class Arrivals:
             "submit_to": visitor.submit_to,
         }
         await self._record.writer.commit(new_arrival(worker_row, row, visitor.external_id))
+        self.on_arrival(self._door.recruiter)
         expiry = Due(ArrivalDeadline.EXPIRY, arrival_id)
         self._deadlines.arm(expiry, self._study.assignment_duration_s)
         return arrival_id

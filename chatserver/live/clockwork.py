@@ -86,9 +86,9 @@ class Clockwork:
             await self._fire(claim.due)
             await self._deadlines.done(claim)
         except (Busy, *_FAILURES) as error:
-            log.info("%s comes again: %r", claim.due, error)
+            log.info("%s comes again: %r", claim.due, error, extra=claim.due.named())
         except Exception:
-            log.exception("%s could not be served", claim.due)
+            log.exception("%s could not be served", claim.due, extra=claim.due.named())
 
     async def _fire(self, due: Due) -> None:
         if isinstance(due.kind, ArrivalDeadline):
@@ -97,7 +97,7 @@ class Clockwork:
         try:
             await self._dialogs.carry_out(due.subject, Expire(due.kind, due.role, due.seq))
         except LookupError:
-            log.info("%s is of a dialog that does not exist", due)
+            log.info("%s is of a dialog that does not exist", due, extra=due.named())
 
     async def _stretched(self, due: Due) -> bool:
         """A person who types gets the turn's time again, up to the study's number of times."""
@@ -128,7 +128,7 @@ class Clockwork:
         try:
             await self._record.writer.commit(decision)
         except Conflict:
-            log.info("arrival %s has moved on", arrival_id)
+            log.info("arrival %s has moved on", arrival_id, extra={"arrival": arrival_id})
             return
         await self._matching.forget(arrival_id)
         self._on_release(arrival_id)

@@ -56,6 +56,10 @@ class Due(NamedTuple):
         known = ArrivalDeadline if kind in set(ArrivalDeadline) else DeadlineKind
         return cls(known(kind), subject, Role(role) if role else None, int(seq), int(stretch))
 
+    def named(self) -> dict[str, str]:
+        """Whose it is, for programs that read the log."""
+        return {"arrival" if isinstance(self.kind, ArrivalDeadline) else "dialog": self.subject}
+
     @classmethod
     def of(cls, dialog_id: str, deadline: Deadline) -> Due:
         return cls(deadline.kind, dialog_id, deadline.role, deadline.seq)

@@ -64,6 +64,7 @@ class Dialogs:
     `on_refresh(arrival_id)` asks for a new `state` to that page; `on_place(item, n)` tells of a
     place that is free again, `on_waiting(arrival_ids)` of people who are back in the lobby,
     `on_event(state, event)` of every event that is taken in here, and the state after it.
+    `on_turned(events)` of events committed here that changed a dialog's phase.
     """
 
     def __init__(
@@ -85,6 +86,7 @@ class Dialogs:
         self.on_place: Callable[[str, int], None] = lambda item_id, place: None
         self.on_waiting: Callable[[Iterable[str]], None] = lambda arrival_ids: None
         self.on_event: Callable[[DialogState, Event], None] | None = None
+        self.on_turned: Callable[[Sequence[Event]], None] = lambda events: None
         fanout.on("events", self._told)
 
     # --- Serving ---------------------------------------------------------------------------
@@ -165,7 +167,13 @@ class Dialogs:
             async with live.lock:
                 return await self._decide(live, command)
         except Unavailable as error:
-            log.warning("dialog %s: %s not carried out: %s", dialog_id, type(command), error)
+            log.warning(
+                "dialog %s: %s not carried out: %s",
+                dialog_id,
+                type(command),
+                error,
+                extra={"dialog": dialog_id},
+            )
             raise Busy from error
         finally:
             live.queued -= 1
@@ -193,7 +201,12 @@ class Dialogs:
                 await self._reload(live)
                 just_read = True
             except BadRow as error:
-                log.warning("dialog %s: a row was refused: %s", state.dialog_id, error)
+                log.warning(
+                    "dialog %s: a row was refused: %s",
+                    state.dialog_id,
+                    error,
+                    extra={"dialog": state.dialog_id},
+                )
                 text = "The message holds characters that cannot be stored. Please change it."
                 return Refusal(RefusalCode.BAD_TEXT, text)
             except Overloaded:
@@ -224,6 +237,8 @@ class Dialogs:
         self._deadlines.change(before, after)
         for n, event in enumerate(events, start=before.seq + 1):
             self._apply(live, n, event, after if n == after.seq else None)
+        if after.phase is not before.phase:
+            self.on_turned(events)
 
     def _publish_again(self, live: LiveDialog, seq: int) -> None:
         """A repeated message is shown again to whoever missed it; pages ignore what they have.

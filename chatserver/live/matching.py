@@ -46,6 +46,7 @@ class Matching:
     """Brings waiting arrivals together.
 
     `on_change(arrival_ids)` asks for a new `state` to those pages, in whatever process.
+    `on_opened()` is told of each dialog that this process opened.
     `on_refused()` is called when the record refused a dialog: the study may have been paused.
     `is_open` says whether the study takes new dialogs, `ready_for` for how many seconds this
     process has been fit to serve without a break.
@@ -71,6 +72,7 @@ class Matching:
         self._now = now
         self._look = asyncio.Event()
         self.on_change: Callable[[Iterable[str]], None] = lambda arrival_ids: None
+        self.on_opened: Callable[[], None] = lambda: None
         self.on_refused: Callable[[], Awaitable[None]] = _nothing
 
     # --- The lobby -------------------------------------------------------------------------
@@ -136,7 +138,7 @@ class Matching:
 
     async def _match_all(self) -> None:
         while self._is_open() and (match := await self._lobby.match()) is not None:
-            log.info("match %s of arrivals %s", match.match_id, match.arrivals)
+            log.info("match %s of arrivals %s", match.match_id, match.arrivals, extra=_named(match))
             self.on_change(match.arrivals)
 
     # --- Matches ---------------------------------------------------------------------------
@@ -200,7 +202,7 @@ class Matching:
             try:
                 await self._record.writer.commit(unready(arrival_id, waited, missed_start=True))
             except Conflict:
-                log.info("arrival %s has moved on", arrival_id)
+                log.info("arrival %s has moved on", arrival_id, extra={"arrival": arrival_id})
         if rejoin:
             # What Redis knew of them was wrong. Not after a match that merely ran out: joining
             # counts as a heartbeat, and would wake a page that is closed.
@@ -244,13 +246,20 @@ class Matching:
                 if dialog_id in stored:
                     # An earlier attempt was committed after all.
                     break
-                log.info("match %s was refused by the record: %s", match.match_id, error)
+                log.info(
+                    "match %s was refused by the record: %s",
+                    match.match_id,
+                    error,
+                    extra=_named(match),
+                )
                 return False
             except BadRow as error:
-                log.error("match %s cannot be stored: %s", match.match_id, error)
+                log.error(
+                    "match %s cannot be stored: %s", match.match_id, error, extra=_named(match)
+                )
                 return False
             except Unavailable as error:
-                log.warning("match %s: %s", match.match_id, error)
+                log.warning("match %s: %s", match.match_id, error, extra=_named(match))
                 await asyncio.sleep(RETRY_S * 2**attempt)
             else:
                 break
@@ -263,4 +272,10 @@ class Matching:
         for deadline in deadlines(begin(dialog_id, opened)):
             delay_s = self._deadlines.full_length(deadline)
             self._deadlines.arm(Due.of(dialog_id, deadline), delay_s)
-        log.info("dialog %s opened", dialog_id)
+        self.on_opened()
+        log.info("dialog %s opened", dialog_id, extra={"dialog": dialog_id})
+
+
+def _named(match: Match) -> dict[str, tuple[str, ...]]:
+    """Whom a line of the log is about, for programs that read it."""
+    return {"arrivals": match.arrivals}

@@ -117,7 +117,12 @@ class Presence:
             await self._dialogs.carry_out(dialog_id, command)
         except (Busy, RecordError, LookupError) as error:
             # The next answered heartbeat tries again.
-            log.info("dialog %s: a return is not stored yet: %r", dialog_id, error)
+            log.info(
+                "dialog %s: a return is not stored yet: %r",
+                dialog_id,
+                error,
+                extra={"dialog": dialog_id},
+            )
 
     def closed(self, page: Page) -> None:
         """The page's current socket has closed."""
@@ -138,4 +143,4 @@ class Presence:
             await self._lobby.sleep(arrival_id)
         except (RedisError, OSError, TimeoutError) as error:
             # Without a heartbeat the arrival falls asleep by itself.
-            log.info("arrival %s: %s", arrival_id, error)
+            log.info("arrival %s: %s", arrival_id, error, extra={"arrival": arrival_id})

@@ -249,7 +249,12 @@ class Requests:
             await self._deadlines.typed(dialog_id, role, turn_seq, lasting_s)
         except (RedisError, OSError, TimeoutError) as error:
             # The next sign counts as well; and while Redis is away no turn ends.
-            log.info("dialog %s: a sign of typing is lost: %r", dialog_id, error)
+            log.info(
+                "dialog %s: a sign of typing is lost: %r",
+                dialog_id,
+                error,
+                extra={"dialog": dialog_id},
+            )
 
     def _typing_elsewhere(self, note: Any) -> None:
         arrival_id, on, dialog_id, role = note

@@ -108,9 +108,11 @@ class Screens:
                     return
         except (RecordError, RedisError, OSError, TimeoutError) as error:
             # The regular look at the record comes back to this page.
-            log.warning("arrival %s was not refreshed: %s", arrival_id, error)
+            log.warning(
+                "arrival %s was not refreshed: %s", arrival_id, error, extra={"arrival": arrival_id}
+            )
         except Exception:
-            log.exception("arrival %s was not refreshed", arrival_id)
+            log.exception("arrival %s was not refreshed", arrival_id, extra={"arrival": arrival_id})
         finally:
             # Not by a callback of the task: who asks before that would wait for nobody.
             del self._tasks[arrival_id]

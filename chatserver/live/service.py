@@ -27,11 +27,11 @@ from chatserver.live.processes import Processes
 from chatserver.live.requests import Requests
 from chatserver.live.screens import Screens
 from chatserver.live.steering import Steering
+from chatserver.tally import Tally
 from chatserver.tokens import Tokens, new_id
-from dialogs.record import queries
+from dialogs.record import leases, queries
 from dialogs.record.errors import RecordError
 from dialogs.record.store import Record
-from dialogs.record.studies import touched
 from dialogs.rules import ArrivalStatus, StudyStatus
 from pairing.keys import Keys
 from pairing.lobby import Lobby
@@ -72,12 +72,15 @@ class LiveService:
         self._stop = asyncio.Event()
         self._tasks: list[asyncio.Task[Any]] = []
         self._loose: set[asyncio.Task[Any]] = set()
+        self.tally = Tally()
         self.tokens = Tokens(config.secret_key, study.id)
         self.door = door or LinkDoor(study, guests=config.guests)
         self.hub = Hub(wire)
-        process_id = new_id("p")
-        self.fanout = Fanout(redis, listener, keys.channel, process_id)
-        self.processes = Processes(redis, keys, process_id, pages=lambda: len(self.hub), now=now)
+        self.process_id = new_id("p")
+        self.fanout = Fanout(redis, listener, keys.channel, self.process_id)
+        self.processes = Processes(
+            redis, keys, self.process_id, pages=lambda: len(self.hub), now=now
+        )
         self.deadlines = Deadlines(
             redis, keys, stretches=study.rules.turn_stretch, presence_s=config.presence_s
         )
@@ -161,6 +164,9 @@ class LiveService:
             now=now,
         )
         self.steering = Steering(record, self.dialogs, study, self.door)
+        self.arrivals.on_arrival = self.tally.arrived
+        self.matching.on_opened = self.tally.dialog_opened
+        self.dialogs.on_turned = self.tally.turned
         self.dialogs.on_refresh = self.screens.refresh
         self.dialogs.on_place = lambda item, place: self._later(self._offer(item, place))
         self.dialogs.on_waiting = lambda ids: self._later(self._join(ids))
@@ -244,7 +250,8 @@ class LiveService:
     async def _ask_database(self) -> None:
         """Read and write: a database whose disk is full still answers reads."""
         await self.record.read(queries.study, self.config.study.id)
-        await self.record.writer.commit(touched(self.config.study.id))
+        study_id, now = self.config.study.id, self.now()
+        await leases.say_alive(self.record, study_id, self.process_id, now)
 
     async def _on_jump(self) -> None:
         await self.deadlines.forget_all()

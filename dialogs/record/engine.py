@@ -66,6 +66,7 @@ def _open_sqlite(url: URL, readers: int) -> Engine:
         Path(str(url.database)).touch(mode=0o600)
     engine = create_engine(
         url,
+        hide_parameters=True,
         pool_size=readers + 1,
         max_overflow=0,
         pool_timeout=LOCK_TIMEOUT_S,
@@ -135,6 +136,7 @@ def _open_postgres(url: URL, readers: int, *, patient: bool) -> Engine:
     )
     engine = create_engine(
         url,
+        hide_parameters=True,
         pool_size=readers + 1,
         max_overflow=0,
         pool_timeout=LOCK_TIMEOUT_S,
@@ -221,5 +223,16 @@ def check(engine: Engine) -> None:
 def no_answer(engine: Engine, error: SQLAlchemyError) -> CannotOpen:
     """What to tell of a database that cannot be used now."""
     where = engine.url.render_as_string(hide_password=True)
-    reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-    return CannotOpen(f"the database {where} does not answer: {reason}")
+    return CannotOpen(f"the database {where} does not answer: {said(error)}")
+
+
+def said(error: SQLAlchemyError) -> str:
+    """What a database says is wrong, in one line and without the values of the row: those may be
+    ids or texts of people, and errors are logged."""
+    cause = getattr(error, "orig", None) or error
+    if not isinstance(cause, (psycopg.Error, sqlite3.Error, SQLAlchemyError)):
+        # It did not even reach the database, and what Python says of a value names it.
+        return type(cause).__name__
+    text = cause.diag.message_primary if isinstance(cause, psycopg.Error) else None
+    # A value that is none of its type stands at the end: `invalid input syntax for …: "value"`.
+    return (text or str(cause)).strip().split("\n")[0].partition(': "')[0]

@@ -19,7 +19,7 @@ from sqlalchemy import Connection, Engine, bindparam, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from dialogs.events import Ended, Event, Meta, Part, Said, Told, from_json, to_json
-from dialogs.record.engine import open_engine
+from dialogs.record.engine import open_engine, said
 from dialogs.record.errors import Conflict, Unavailable
 from dialogs.record.payments import PaymentRow, payments_of
 from dialogs.record.queries import chunks
@@ -219,7 +219,7 @@ def erase(url: str, worker_ids: Collection[str], pseudonym: Pseudonym, now: floa
                 _erase_one(connection, rows[person.worker_id], person, pseudonym, now)
         return _swept(engine)
     except SQLAlchemyError as error:
-        raise Unavailable(str(getattr(error, "orig", None) or error)) from None
+        raise Unavailable(said(error)) from None
     finally:
         engine.dispose()
 

@@ -1,4 +1,7 @@
-"""Leases: who does a piece of work that only one process may do at a time."""
+"""Leases: who does a piece of work that only one process may do at a time.
+
+Beside them stands when a server last said that it runs, which only looks like one.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,12 @@ from dialogs.record.errors import Conflict
 from dialogs.record.store import Record
 from dialogs.record.tables import leases
 from dialogs.record.writer import Change, Decision
+
+HITS: Final = "hits"
+"""The work of recruiting and paying."""
+SERVING: Final = "serving"
+"""No work that is leased: `until` is when a server process, the `holder`, last said that it runs.
+Any number of processes say so."""
 
 _TAKE: Final = RowUpdate(
     lambda p: (
@@ -49,6 +58,17 @@ _GIVE_BACK: Final = RowUpdate(
 )
 
 
+_SEEN: Final = RowUpdate(
+    lambda p: (
+        leases.update()
+        .where(leases.c.study_id == p["study"], leases.c.work == p["what"])
+        .values(holder=p["who"], until=p["now"])
+    ),
+    study=leases.c.study_id,
+    what=leases.c.work,
+    who=leases.c.holder,
+    now=leases.c.until,
+)
 _STILL: Final = RowUpdate(
     lambda p: (
         leases.update()
@@ -104,3 +124,21 @@ async def give_back(record: Record, study_id: str, work: str, holder: str) -> No
     params = {"study": study_id, "what": work, "who": holder}
     with suppress(Conflict):
         await record.writer.commit(Decision(study_id, (), (Change(_GIVE_BACK, params),)))
+
+
+async def say_alive(record: Record, study_id: str, process: str, now: float) -> None:
+    """Write down that a server process runs, which also shows that the database takes writes.
+
+    Raises:
+        RecordError: it does not.
+    """
+    params = {"study": study_id, "what": SERVING, "who": process, "now": now}
+    try:
+        await record.writer.commit(Decision(study_id, (), (Change(_SEEN, params),)))
+        return
+    except Conflict:
+        pass
+    row = {"study_id": study_id, "work": SERVING, "holder": process, "until": now}
+    # Another process may be the first at the same moment.
+    with suppress(Conflict):
+        await record.writer.commit(Decision(study_id, ((leases, row),)))

@@ -11,7 +11,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from dialogs.record.engine import SoleProcess, check, open_engine
+from dialogs.record.engine import SoleProcess, check, open_engine, said
 from dialogs.record.errors import Unavailable
 from dialogs.record.migrate import migrate
 from dialogs.record.together import Together
@@ -107,7 +107,7 @@ class Record:
             with reading(self.engine) as connection:
                 return query(connection, *args, **kwargs)
         except SQLAlchemyError as error:
-            raise Unavailable(str(getattr(error, "orig", None) or error)) from None
+            raise Unavailable(said(error)) from None
 
 
 def reading(engine: Engine) -> AbstractContextManager[Connection]:

@@ -23,10 +23,6 @@ _STATUS: Final = RowUpdate(
     study=studies.c.id,
     status=studies.c.status,
 )
-_TOUCH: Final = RowUpdate(
-    lambda p: studies.update().where(studies.c.id == p["study"]).values(status=studies.c.status),
-    study=studies.c.id,
-)
 _BLURRED: Final = RowUpdate(
     lambda p: items.update().where(items.c.id == p["item"]).values(blurred_file=p["file"]),
     item=items.c.id,
@@ -55,11 +51,6 @@ def changed_status(study_id: str, status: StudyStatus) -> Decision:
     """Pause or resume a study."""
     params = {"study": study_id, "status": status.value}
     return Decision(study_id, (), (Change(_STATUS, params),))
-
-
-def touched(study_id: str) -> Decision:
-    """Changes nothing, by a real write: whether the database takes any."""
-    return Decision(study_id, (), (Change(_TOUCH, {"study": study_id}),))
 
 
 @dataclass(frozen=True, slots=True)

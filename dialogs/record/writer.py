@@ -9,10 +9,10 @@ fails for one decision's sake, it is rolled back and halved until that decision 
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from sqlalchemy import Connection, Engine, Table
@@ -27,6 +27,7 @@ from sqlalchemy.exc import (
 )
 
 from dialogs.record.bulk import Row, RowLock, RowUpdate, insert_rows
+from dialogs.record.engine import said
 from dialogs.record.errors import BadRow, Conflict, Overloaded, RecordError, Unavailable
 from dialogs.record.tables import metadata
 
@@ -65,13 +66,14 @@ def together(*decisions: Decision) -> Decision:
 
 @dataclass(slots=True)
 class WriterStats:
-    """Running counts since the start."""
+    """Running counts since the start; `sizes` is how many batches had so many decisions."""
 
     decisions: int = 0
     batches: int = 0
     conflicts: int = 0
     failures: int = 0
     largest_batch: int = 0
+    sizes: Counter[int] = field(default_factory=Counter)
 
 
 class Writer:
@@ -97,6 +99,11 @@ class Writer:
         self._closing = False
         self._task: asyncio.Task[None] | None = None
         self.stats = WriterStats()
+
+    @property
+    def waiting(self) -> int:
+        """How many decisions no transaction has begun with yet."""
+        return len(self._waiting)
 
     def start(self) -> None:
         self._task = asyncio.get_running_loop().create_task(self._run(), name="writer")
@@ -149,6 +156,7 @@ class Writer:
             results = await loop.run_in_executor(self._thread, self._write, decisions)
             self.stats.batches += 1
             self.stats.decisions += len(batch)
+            self.stats.sizes[len(batch)] += 1
             self.stats.largest_batch = max(self.stats.largest_batch, len(batch))
             for (_, future), error in zip(batch, results, strict=True):
                 if future.done():
@@ -192,7 +200,10 @@ def _execute(connection: Connection, batch: Sequence[Decision]) -> None:
         # Two changes of one row may count as one; by itself each decision finds its own.
         found = statement.run(connection, sorted(params, key=_in_one_order))
         if found != len(params):
-            raise Conflict(f"{found} rows where {len(params)} were expected: {params[:1]}")
+            # Without their values: those may be ids or texts of people, and this is logged.
+            raise Conflict(
+                f"{found} rows where {len(params)} were expected: {', '.join(params[0])}"
+            )
     for table in sorted(rows, key=lambda t: _TABLE_ORDER[t.name]):
         insert_rows(connection, table, rows[table])
 
@@ -208,15 +219,15 @@ def _classify(error: Exception) -> RecordError:
             return error
         case IntegrityError():
             unique = getattr(error.orig, "sqlstate", None) == "23505" or "UNIQUE" in str(error.orig)
-            return Conflict(str(error.orig)) if unique else BadRow(str(error.orig))
+            return Conflict(said(error)) if unique else BadRow(said(error))
         case DBAPIError() if error.connection_invalidated or not _is_of_the_row(error):
-            return Unavailable(str(error.orig))
+            return Unavailable(said(error))
         case StatementError():
-            return BadRow(str(error.orig))
+            return BadRow(said(error))
         case SQLAlchemyError():
-            return Unavailable(str(error))
+            return Unavailable(said(error))
         case UnicodeError() | ValueError() | TypeError() | OverflowError():
-            return BadRow(str(error))
+            return BadRow(type(error).__name__)
         case _:
             return Unavailable(f"{type(error).__name__}: {error}")
 

@@ -11,7 +11,7 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 from sqlalchemy import Connection, Engine, insert, inspect, select, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError, TimeoutError
 
-from dialogs.record.engine import check, open_engine
+from dialogs.record.engine import check, open_engine, said
 from dialogs.record.errors import CannotOpen
 from hit_manager.marketplace.clock import Clock
 from hit_manager.marketplace.errors import Unavailable
@@ -55,7 +55,7 @@ class Store:
                 self._lock(connection)
                 self.secret = _prepare(connection, self._clock.now())
         except SQLAlchemyError as error:
-            raise CannotOpen(str(getattr(error, "orig", None) or error)) from None
+            raise CannotOpen(said(error)) from None
 
     async def close(self) -> None:
         """Let what runs end, then close all connections."""
@@ -144,8 +144,7 @@ class Store:
 
 
 def _unavailable(error: SQLAlchemyError) -> Unavailable:
-    # The first line only: what follows may name a worker.
-    return Unavailable(str(getattr(error, "orig", None) or error).partition("\n")[0])
+    return Unavailable(said(error))
 
 
 def _prepare(connection: Connection, now: float) -> bytes:

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from dialogs.rules import LedgerState
-from hit_manager.recruiters.base import Bonus
+from dialogs.rules import HitState, LedgerState
+from hit_manager.counts import kind_of
+from hit_manager.recruiters.base import Bonus, NoFunds, NotYet, Refused, Unsure
+from hit_manager.recruiters.mturk.errors import NeedsPerson
 from tests.live import eventually, until
 from tests.recruiting import Recruiting, recruiting
 
@@ -42,6 +44,54 @@ async def test_an_answer_nobody_thought_of_does_not_end_recruiting(
     await eventually(at.open_there)
     stop.set()
     await work
+
+
+async def test_what_it_does_is_counted(at: Recruiting, monkeypatch: pytest.MonkeyPatch) -> None:
+    recruiter, stop = at.stage.recruiter, asyncio.Event()
+    manager = at.another(interval_s=0.01)
+    counts, right = manager.counts, recruiter.hits
+
+    async def away() -> Any:
+        raise Unsure("nobody answers")
+
+    async def odd() -> Any:
+        raise KeyError("HITs")
+
+    work = asyncio.create_task(manager.run(stop))
+    await until(lambda: counts.rounds)
+    assert counts.posted == len(await at.hits(HitState.OPEN)) == 4
+    assert counts.calls["post"] == 4
+    assert counts.last_at == at.stage.clock.now()
+    assert not counts.errors
+    monkeypatch.setattr(recruiter, "hits", away)
+    await until(lambda: counts.errors["hits", "unsure"] > 1)
+    assert counts.calls["hits"] > counts.errors["hits", "unsure"]
+    assert counts.problems
+    assert counts.failed == 0
+    monkeypatch.setattr(recruiter, "hits", odd)
+    await until(lambda: counts.failed)
+    monkeypatch.setattr(recruiter, "hits", right)
+    stop.set()
+    await work
+
+    # Another process has the lease.
+    at.stage.recruiter = await at.stage.again()
+    assert (await at.another().round()).ours
+    stop, beside = asyncio.Event(), at.another(interval_s=0.01)
+    work = asyncio.create_task(beside.run(stop))
+    await until(lambda: beside.counts.stood_by)
+    stop.set()
+    await work
+    assert beside.counts.rounds == 0
+
+
+def test_a_recruiters_own_error_counts_as_what_it_refines() -> None:
+    assert kind_of(NeedsPerson("no such endpoint")) == "unavailable"
+    assert [kind_of(kind("x")) for kind in (NotYet, NoFunds, Refused)] == [
+        "not_yet",
+        "no_funds",
+        "refused",
+    ]
 
 
 async def test_who_stops_says_which_hits_stay(

@@ -18,11 +18,13 @@ from sqlalchemy.exc import DBAPIError
 from dialogs.dialog import Answer, DeadlineKind, Expire, Leave, decide
 from dialogs.record import decisions, tables, writer
 from dialogs.record.errors import BadRow, Conflict, Overloaded, RecordError, Unavailable
+from dialogs.record.payments import given_by_hand
 from dialogs.record.store import Record
 from dialogs.record.writer import Decision
 from dialogs.rules import Role
 from dialogs.state import DialogState
 from tests.records import (
+    STUDY,
     begin_study,
     end_other_connections,
     never_paired,
@@ -486,3 +488,36 @@ async def test_a_locked_file_is_given_up_after_seconds(sqlite_url: str) -> None:
             holder.rollback()
             holder.close()
         assert await failures(record, [event_of("a"), event_of("b")]) == [None] * 2
+
+
+SECRET = "WHOISIT"
+
+
+def worker_known_twice() -> Iterator[Decision]:
+    """Somebody comes by two doors at the same moment."""
+    for name in ("w-1", "w-2"):
+        row = {"id": name, "study_id": STUDY, "recruiter": "link", "external_id": SECRET,
+               "created_at": 1.0}  # fmt: skip
+        yield Decision(name, ((tables.workers, row),))
+
+
+async def test_no_error_holds_what_stood_in_the_row(record: Record) -> None:
+    """Errors are logged, and rows hold ids and texts of people."""
+    await begin_study(record, people=1)
+    known_twice = list(worker_known_twice())
+    await record.writer.commit(known_twice[0])
+    refused = [
+        (known_twice[1], Conflict),
+        # There is no such arrival.
+        (decisions.feedback(SECRET, SECRET, 1.0), Conflict),
+        # A payment of nothing.
+        (given_by_hand("arrival-0", "1", 0, SECRET, SECRET, 1.0), BadRow),
+        (given_by_hand(SECRET, "1", 1, "USD", SECRET, 1.0), BadRow),
+        (event_of("dialog", at=SECRET), BadRow),
+    ]
+    for decision, kind in refused:
+        with pytest.raises(RecordError) as failed:
+            await record.writer.commit(decision)
+        assert type(failed.value) is kind
+        assert str(failed.value)
+        assert SECRET not in repr(failed.value)

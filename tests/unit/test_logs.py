@@ -1,14 +1,17 @@
-"""Neither a long outage nor a client fills the disk, or writes an address into the log."""
+"""Neither a long outage nor a client fills the disk, or writes an address into the log; and
+programs can read it."""
 
 from __future__ import annotations
 
+import json
 import logging
+import subprocess
 import sys
 
 import pytest
 from aiohttp.http_exceptions import BadStatusLine
 
-from duologue.logs import OFTEN, NoStrangers, SayOnce
+from duologue.logs import OFTEN, JsonLines, NoStrangers, SayOnce
 
 
 class Clock:
@@ -99,3 +102,50 @@ def test_bad_http_is_not_logged_and_an_error_of_ours_without_the_address() -> No
     assert ours.exc_info is not None
     assert not quiet.filter(record("192.0.2.7: Client protocols", name="aiohttp.websocket"))
     assert quiet.filter(record("%s from 192.0.2.7", "a message of another part"))
+
+
+# --- For programs ----------------------------------------------------------------------------
+
+
+def as_json(made: logging.LogRecord) -> dict[str, object]:
+    line = JsonLines().format(made)
+    assert line.isascii()
+    assert "\n" not in line
+    found: dict[str, object] = json.loads(line)
+    return found
+
+
+def test_a_line_is_one_object_with_what_the_call_named() -> None:
+    made = record("%s of arrival %s:\n%s", "message", "a_1", "\ud800 \u2028", name="duologue.x")
+    made.created = 1_700_000_000.25
+    made.arrival, made.dialog = "a_1", None
+    assert as_json(made) == {
+        "time": "2023-11-14T22:13:20.250Z",
+        "level": "warning",
+        "logger": "duologue.x",
+        "message": "message of arrival a_1:\n\ud800 \u2028",
+        "arrival": "a_1",
+    }
+
+
+def test_an_exception_is_one_field() -> None:
+    said = as_json(failure(ValueError("odd")))
+    assert said["message"] == "it failed"
+    assert str(said["exception"]).startswith("Traceback")
+    assert str(said["exception"]).endswith("ValueError: odd")
+
+
+@pytest.mark.parametrize("style", ["text", "json"])
+def test_what_libraries_tell_their_makers_is_not_logged(style: str) -> None:
+    """A request to a recruiter, say, with everything in it."""
+    program = (
+        "import logging; from duologue.logs import log_to_stderr\n"
+        f"log_to_stderr('debug', {style!r})\n"
+        "logging.getLogger('botocore.endpoint').debug('WorkerId=A1')\n"
+        "logging.getLogger('duologue.x').debug('ours')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "ours" in done.stderr
+    assert "A1" not in done.stderr
+    assert done.stderr.startswith("{") == (style == "json")

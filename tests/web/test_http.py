@@ -74,7 +74,6 @@ ODD_PATHS = (
     "/api",
     "/api/",
     "/api/arrivals",
-    "/metrics",
     "/server-status",
     "/worker.html",
     "/work/",
