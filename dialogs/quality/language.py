@@ -77,6 +77,14 @@ yue zh
 _KNOWN: Final = frozenset(_LABELS.split())
 """The labels of the detector: of other languages it cannot be right."""
 
+_SURE: Final = frozenset(
+    (
+        "en", "de", "fr", "es", "it", "pt", "nl", "pl", "ru", "sv", "fi", "cs", "hu", "tr", "el",
+        "he", "ar", "fa", "hi", "zh", "ja", "ko", "th", "uk", "vi",
+    )
+)  # fmt: skip
+"""Languages that the detector always gives a good share when they are written."""
+
 _NAMES: Final = {
     "en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian",
     "pt": "Portuguese", "nl": "Dutch", "pl": "Polish", "ru": "Russian", "tr": "Turkish",
@@ -115,7 +123,10 @@ def _script(text: str, tag: str, limits: Limits) -> str | None:
     own = named or _OWN.get(language)
     if own is None:
         return None
-    scripts = Counter(name for char in text if (name := _script_of(char)) is not None)
+    if text.isascii():
+        scripts = Counter({"LATIN": sum(map(str.isalpha, text))})
+    else:
+        scripts = Counter(name for char in text if (name := _script_of(char)) is not None)
     letters = scripts.total()
     wrong = {name: count for name, count in scripts.items() if name not in own}
     if letters < limits.script_letters or sum(wrong.values()) <= limits.script_share * letters:
@@ -144,18 +155,25 @@ def _language(text: str, tag: str, limits: Limits) -> str | None:
     for label, score in _detect(text):
         scores[_SAME.get(label, label)] += score  # type: ignore[assignment]
     other, score = max(scores.items(), key=lambda item: item[1], default=(own, 0.0))
-    if other == own or score < limits.language_score or scores[own] > limits.language_own_score:
+    if other == own or scores[own] > limits.language_own_score:
         return None
-    return f"probably {_name(other)}, not {_name(own)}"
+    if score >= limits.language_score:
+        return f"probably {_name(other)}, not {_name(own)}"
+    # One that the detector does not know, such as Hindi in Latin letters.
+    return f"not recognisably {_name(own)}" if own in _SURE else None
 
 
 def _name(language: str) -> str:
     return _NAMES.get(language, f"“{language}”")
 
 
+_ENOUGH: Final = 240
+"""Characters by which a language is known; more take longer and tell no more."""
+
+
 def _detect(text: str) -> list[tuple[str, float]]:
     """The likeliest languages and their scores, from 0 to 1."""
-    found = _detector().detect(text.lower(), model="lite", k=5)
+    found = _detector().detect(text[:_ENOUGH].lower(), model="lite", k=5)
     return [(str(each["lang"]), float(each["score"])) for each in found]
 
 

@@ -171,7 +171,7 @@ class Limits:
     script_share: float = 0.5
     language_letters: int = 30
     language_score: float = 0.5
-    language_own_score: float = 0.1
+    language_own_score: float = 0.15
     mashed_share: float = 0.5
     long_number_digits: int = 9
     length_workers: int = 20

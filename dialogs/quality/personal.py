@@ -14,7 +14,7 @@ from typing import Final
 from phonenumbers import Leniency, PhoneNumberMatcher
 
 from dialogs.quality.model import Finding, Flag, Limits, Talk
-from dialogs.quality.wording import called, plain, quoted
+from dialogs.quality.wording import Phrases, called, plain, quoted, words
 
 # --- How to reach somebody -----------------------------------------------------------------
 
@@ -32,7 +32,7 @@ _DOT: Final = (
 
 _EMAIL: Final = re.compile(
     rf"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
-    rf"|[\w.+-]{{2,}}{_AT}[\w-]+{_DOT}(?:{_SAFE_ENDINGS}|de|es|it|in|co)\b"
+    rf"|[\w.+-]{{2,}}{_AT}[\w-]+{_DOT}(?:{_SAFE_ENDINGS}|de|es|it|in|co|me)\b"
     rf"|[\w.+-]{{2,}}{_AT}(?:{_MAILERS})\b"
 )
 _WEB: Final = re.compile(
@@ -41,6 +41,7 @@ _WEB: Final = re.compile(
     rf"|\b[a-z0-9-]{{2,}}\.[a-z]{{2,4}}/\w"
     rf"|\b[a-z0-9-]{{2,}}{_DOT}com\b"
 )
+_WEB_WORDS: Final = re.compile("http|hxxp|www|dot|punto|punkt")
 _HANDLE: Final = re.compile(r"(?<![\w@.])@(?=[\w.]*[a-z])[\w.]{3,30}")
 
 _NUMBER_WORDS: Final = {
@@ -59,6 +60,7 @@ _SPELLED: Final = re.compile(
 )
 _TOKEN: Final = re.compile(r"\w+")
 _DIGITS: Final = re.compile(r"\+?\(?\d(?:[\s().–-]{0,3}\d){6,}")
+_LEAST_DIGITS: Final = 7
 _DATE: Final = re.compile(
     r"\b\d{1,4}[./-]\d{1,2}[./-]\d{1,4}(?:\s+\d{1,2}[:.]\d{2}(?:[:.]\d{2})?)?\b"
 )
@@ -83,12 +85,15 @@ def contact(talk: Talk, limits: Limits) -> Iterator[Finding]:
 
 
 def _contact(text: str, language: str, limits: Limits) -> str | None:
-    if _EMAIL.search(text):
+    said = words(text)
+    if ("@" in text or "at" in said) and _EMAIL.search(text):
         return "an e-mail address"
-    if _WEB.search(text):
+    if ("." in text or _WEB_WORDS.search(text)) and _WEB.search(text):
         return "a web address"
-    if _HANDLE.search(text):
+    if "@" in text and _HANDLE.search(text):
         return "a user name"
+    if sum(map(str.isdecimal, text)) + sum(word in _NUMBER_WORDS for word in said) < _LEAST_DIGITS:
+        return None
     spelled = _SPELLED.sub(_as_digits, text)
     spelled = _DATE.sub(" ", spelled)
     run = _DIGITS.search(spelled)
@@ -125,7 +130,7 @@ _NOT_A_STREET: Final = (
 _STREET: Final = re.compile(
     rf"\b\d{{2,5}}[a-z]?,?\s+(?:(?!(?:{'|'.join(_NOT_A_STREET.split())})\b)[^\W\d_]+\.?\s+){{1,3}}"
     r"(?:street|avenue|ave|road|lane|boulevard|blvd|terrace|crescent|nagar|marg|str|st|rd|drive|dr"
-    r"|close|court)\b(?!\s+(?:light|lamp|sign|corner))"
+    r"|close|court|grove|gardens)\b(?!\s+(?:light|lamp|sign|corner))"
     r"|\b\w+(?:straße|strasse|str\.|weg|gasse|platz)\s+\d{1,4}[a-z]?\b"
     r"|\b\d{1,4},?\s+(?:bis\s+)?(?:rue|allée|chemin|impasse)\s+\w+"
     r"|\b(?:calle|avenida|av\.|rua|travessa|via|viale|corso|piazza|ulica|ul\.|улица|ул\.)\s+"
@@ -140,7 +145,8 @@ _POSTCODE: Final = re.compile(
 _CAPITAL_CODES: Final = re.compile(
     r"\b[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}\b|,\s*[A-Z]{2}\s+\d{5}(?:-\d{4})?\b"
 )
-_SAYS_WHERE: Final = re.compile(
+_SAYS_WHERE: Final = Phrases.of(
+    "i we im ive weve my come ich meine vivo resido yo soy mi moro meu j jhabite je mon abito il",
     r"\b(?:i|we)(?:m|ve| am| are| do| have)? (?:currently |now |been )?"
     r"(?:live|living|lived|reside|located|based) (?:in|at|on|near)\b"
     r"|\b(?:i am|im|we are|i come|i) from "
@@ -154,7 +160,7 @@ _SAYS_WHERE: Final = re.compile(
     r"|\bj ?habite\b|\bje (?:vis|viens) (?:a|à|en|au|de|dans)\b|\bmon adresse\b"
     r"|\b(?:abito|vivo) (?:a|in)\b|\bil mio indirizzo\b|\bя живу (?:в|на)\b|\bмой адрес\b"
     r"|(?:أعيش|اعيش|أسكن|اسكن) في|\bأنا من\b|\bعنواني\b"
-    r"|मैं \S+(?: \S+)? (?:में|मे) (?:रहता|रहती)|मेरा पता"
+    r"|मैं \S+(?: \S+)? (?:में|मे) (?:रहता|रहती)|मेरा पता",
 )
 
 
@@ -165,6 +171,8 @@ def location(talk: Talk, limits: Limits) -> Iterator[Finding]:
         lower = text.casefold()
         if _SAYS_WHERE.search(plain(text)):
             what = "says where somebody lives or is from"
+        elif not any(map(str.isdecimal, lower)):
+            continue
         elif _STREET.search(lower):
             what = "looks like a postal address"
         elif _COORDINATES.search(lower):
@@ -179,16 +187,18 @@ def location(talk: Talk, limits: Limits) -> Iterator[Finding]:
 
 # --- What they are called ------------------------------------------------------------------
 
-_NAME: Final = re.compile(
+_NAME: Final = Phrases.of(
+    "name names call called heisse llamo nombre appelle mappelle nom prenom chiamo nome chamo naam "
+    "heet",
     r"\bmy (?:full |first |last |real |user |nick ?)?name(?:s| is) "
     r"(?!(?:not|on|in|the|a|written|there|it|no)\b)\w{2,}"
-    r"|(?:^|\b(?:you can|please|just|people|they|everyone) )call me "
+    r"|(?:^|\b(?:you can|please|just|people|they|friends|everyone) )call me "
     r"(?!(?:when|at|on|back|if|now|a|an)\b)\w|\bi (?:am|m) called \w|\bim called \w"
     r"|\bmein name ist \w|\bich hei(?:ß|ss)e \w|\bme llamo \w|\bmi nombre es \w"
     r"|\bje m ?appelle \w|\bmon (?:nom|prenom|prénom) est \w|\bmi chiamo \w|\bil mio nome e \w"
     r"|\bil mio nome è \w|\b(?:o )?meu nome (?:é|e) \w|\bme chamo \w|\bmijn naam is \w"
     r"|\bik heet \w|\bменя зовут \w|\bbenim adım \w|\bmam na imię \w"
-    r"|\bاسمي \w|मेरा नाम"
+    r"|\bاسمي \w|मेरा नाम",
 )
 
 

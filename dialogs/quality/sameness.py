@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from dialogs.quality.model import Finding, Flag, Limits, Line, Talk
-from dialogs.quality.wording import YES, YES_OR_NO, called, plain, quoted, words
+from dialogs.quality.wording import YES, YES_OR_NO, bare, called, plain, quoted, words
 from dialogs.rules import Role
 
 _FILLERS: Final = frozenset(
@@ -80,9 +80,9 @@ def monotonous(talk: Talk, limits: Limits) -> Iterator[Finding]:
     if times >= limits.monotonous_share * len(answers):
         shown = next(line.text for line in talk.of(Role.ANSWERER) if plain(line.text) == answer)
         reason = f"{times} of {len(answers)} answers are the same: {quoted(shown)}"
-    elif all(answer in YES_OR_NO for answer in answers):
+    elif all(bare(answer) in YES_OR_NO for answer in answers):
         reason = f"All {len(answers)} answers are a bare yes or no"
-    elif all(answer and answer.split()[0] in YES for answer in answers):
+    elif all(answer and bare(answer.split()[0]) in YES for answer in answers):
         reason = f"All {len(answers)} answers begin with yes"
     if reason is not None:
         yield Finding(Flag.MONOTONOUS, Role.ANSWERER, None, None, reason)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -47,6 +48,34 @@ def _kept(char: str) -> str:
         # Variation selectors are marks that say how an emoji is drawn.
         return "" if "\ufe00" <= char <= "\ufe0f" else char
     return "" if category == "Cf" or char in _APOSTROPHES else " "
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """A pattern over plain text, and words of which an English or other ASCII text needs one.
+
+    They are looked for first: most messages hold none, and a long pattern takes its time.
+    """
+
+    needs: frozenset[str]
+    pattern: re.Pattern[str]
+
+    @classmethod
+    def of(cls, needs: str, pattern: str) -> Phrases:
+        return cls(frozenset(needs.split()), re.compile(pattern))
+
+    def search(self, text: str) -> bool:
+        if text.isascii() and self.needs.isdisjoint(text.split()):
+            return False
+        return self.pattern.search(text) is not None
+
+
+_STRETCHED: Final = re.compile(r"([^\W\d])\1+$")
+
+
+def bare(word: str) -> str:
+    """A word without a stretched end, as in `yesss`."""
+    return _STRETCHED.sub(r"\1", word)
 
 
 YES: Final = frozenset(map(plain, _YES.split()))
