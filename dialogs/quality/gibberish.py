@@ -42,32 +42,36 @@ _ONE_SOUND: Final = re.compile(
     "t?sch|ch|sz|cz|rz|dz|th|ph|ng|ck|sh|gh|dj|nj|lj|ts|tz|st|pf"
 )  # fmt: skip
 _CONSONANTS: Final = re.compile(r"[bcdfghjklmnpqrstvwxz]{5}")
+_MORE_CONSONANTS: Final = re.compile(r"[bcdfghjklmnpqrstvwxz]{6}")
+_COMPOUNDING: Final = frozenset(("de", "nl", "sv", "da", "no", "nb", "nn", "is", "fi", "hu"))
+"""Languages that join words, as in the German `Herbstkleider`: there more stand in a row."""
 _HUMMED: Final = frozenset("mzxwio")
 """Letters that are a word when they are repeated: `mmm`, `zzz`, `www`, and Roman numbers."""
 
 
 def gibberish(talk: Talk, limits: Limits) -> Iterator[Finding]:
     """Messages of which half the letters and more are in words that nobody means."""
-    more_vowels = _MORE_VOWELS.get(talk.language.lower().partition("-")[0], "")
+    language = talk.language.lower().partition("-")[0]
     for line in talk.lines:
-        reason = _why(line, more_vowels, limits)
+        reason = _why(line, language, limits)
         if reason is not None:
             yield Finding(Flag.GIBBERISH, line.role, line.round, line.seq, reason)
 
 
-def _why(line: Line, more_vowels: str, limits: Limits) -> str | None:
+def _why(line: Line, language: str, limits: Limits) -> str | None:
     said = words(line.text)
     if not said:
         return f"{called(line)} holds no letter and no digit: {quoted(line.text)}"
-    bad = [word for word in said if mashed(word, more_vowels)]
+    bad = [word for word in said if mashed(word, language)]
     if not bad or sum(map(len, bad)) < limits.mashed_share * sum(map(len, said)):
         return None
     return f"{called(line)} looks like random keys: {quoted(line.text)}"
 
 
 @lru_cache(maxsize=8192)
-def mashed(word: str, more_vowels: str = "") -> bool:
+def mashed(word: str, language: str = "en") -> bool:
     """Whether a word, in lower case, looks like keys hit at random."""
+    more_vowels = _MORE_VOWELS.get(language, "")
     if len(set(word)) == 1:
         return len(word) >= 3 and word[0] not in _HUMMED and not word[0].isdecimal()
     if not _LATIN.fullmatch(word):
@@ -82,7 +86,8 @@ def mashed(word: str, more_vowels: str = "") -> bool:
         return not sounds.startswith("http")
     if more_vowels:
         word = word.translate(dict.fromkeys(map(ord, more_vowels), "a"))
-    return _CONSONANTS.search(_ONE_SOUND.sub("t", word)) is not None
+    cluster = _MORE_CONSONANTS if language in _COMPOUNDING else _CONSONANTS
+    return cluster.search(_ONE_SOUND.sub("t", word)) is not None
 
 
 def _holds(word: str, walks: frozenset[str], keys: int) -> bool:

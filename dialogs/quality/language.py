@@ -145,7 +145,11 @@ def _script_of(char: str) -> str | None:
 
 
 def _language(text: str, tag: str, limits: Limits) -> str | None:
-    own = tag.lower().partition("-")[0]
+    own, *rest = tag.lower().split("-")
+    named = next((_BY_CODE[part] for part in rest if part in _BY_CODE), None)
+    if named is not None and named.isdisjoint(_OWN.get(own, named)):
+        # As Hindi in Latin letters, which the detector has not learnt.
+        return None
     own = _SAME.get(own, own)
     if own not in _KNOWN:
         return None
@@ -173,7 +177,9 @@ _ENOUGH: Final = 240
 
 def _detect(text: str) -> list[tuple[str, float]]:
     """The likeliest languages and their scores, from 0 to 1."""
-    found = _detector().detect(text[:_ENOUGH].lower(), model="lite", k=5)
+    # The library takes UTF-8, in which half a surrogate pair is nothing.
+    whole = text[:_ENOUGH].lower().encode("utf-8", "ignore").decode()
+    found = _detector().detect(whole, model="lite", k=5)
     return [(str(each["lang"]), float(each["score"])) for each in found]
 
 

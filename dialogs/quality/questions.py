@@ -44,7 +44,7 @@ _ASKING: Final = frozenset(
 _YOU: Final = frozenset(
     plain(
         "you your u ur du dein deine ihr dir tú tu usted te você vous votre ton tes ты вы тебя "
-        "أنت انت आप तुम आपका تو شما"
+        "أنت انت आप आपको आपने तुम तुम्हें आपका تو شما"
     ).split()
 )
 _HEDGES: Final = frozenset(
