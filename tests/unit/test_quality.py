@@ -188,6 +188,12 @@ def test_words_of_the_caption_do_not_repeat_it(text: str) -> None:
     assert Flag.REPEATS not in flags(asked(text))
 
 
+def test_a_small_piece_of_a_long_caption_does_not_repeat_it() -> None:
+    long = "a man in a blue coat walks two small dogs along the river at dawn"
+    assert Flag.REPEATS not in flags(asked("a man in a blue coat", caption=long))
+    assert Flag.REPEATS in flags(asked("a man in a blue coat walks two small dogs", caption=long))
+
+
 @pytest.mark.parametrize(
     ("answers", "reason"),
     [
@@ -253,6 +259,10 @@ def test_the_reason_says_which() -> None:
         # Not among what the detector knows, so it cannot be right about it.
         (("tlhIngan Hol Dajatlhlaha", "nuqneH qaleghneS juppu wIj"), "tlh"),
         (("it says café olé", "a crème brûlée", "the sign says willkommen"), "en"),
+        (ENGLISH, "tlh"),
+        (("дом", "кот"), "en"),
+        # A bare yes or no is understood in any language, and is not judged.
+        (("yes", "no", "yeah", "nope", "yep", "السماء صافية"), "ar"),
         (("الكلب dog", "القط على الأريكة cat", "السماء blue"), "ar"),
     ],
 )
