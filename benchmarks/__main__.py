@@ -1,9 +1,9 @@
 """The overview: `python -m benchmarks [names] [--quick] [--json FILE]` (`make bench`).
 
-Each benchmark answers one question, on servers of its own. `hits` takes long and runs when it is
-named (`make bench-hits`). Exit code 1 means that one failed: requests were refused, a database
-was less durable than it must be, or a step grows much faster than its study. A target that is
-missed is told, and is no failure.
+Each benchmark answers one question, on servers of its own. `hits` takes long, and `quality` needs
+no server; they run when they are named (`make bench-hits`, `make bench-quality`). Exit code 1 means
+that one failed: requests were refused, a database was less durable than it must be, or a step grows
+much faster than its study. A target that is missed is told, and is no failure.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import orjson
 
-from benchmarks import hits, messages, monitor, pairing
+from benchmarks import hits, messages, monitor, pairing, quality
 from tests.services import ValkeyServer
 
 Tell = Callable[[str], None]
@@ -44,11 +44,17 @@ def _monitor(quick: bool, tell: Tell) -> tuple[dict[str, Any], str]:
     return result, monitor.table(result)
 
 
+def _quality(quick: bool, tell: Tell) -> tuple[dict[str, Any], str]:
+    result = quality.run(quick=quick, tell=tell)
+    return result, quality.table(result)
+
+
 BENCHMARKS: Final[dict[str, Callable[[bool, Tell], tuple[dict[str, Any], str]]]] = {
     "messages": _messages,
     "pairing": _pairing,
     "hits": _hits,
     "monitor": _monitor,
+    "quality": _quality,
 }
 USUAL: Final = ("messages", "pairing")
 

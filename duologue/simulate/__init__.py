@@ -4,6 +4,7 @@
 
 `mix` names the kinds, `behaviours` what each does, `worker`, `page` and `connection` how one
 lives, `view` what its page knows, `log` what it saw; `run` is a crowd, `command` the command.
+`spammers` is another thing: whole dialogs with a spammer in them, to measure the quality flags by.
 """
 
 from duologue.simulate.corpus import BadCorpus, Corpus

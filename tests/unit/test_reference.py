@@ -23,7 +23,8 @@ def test_the_pages_are_those_that_the_code_makes(name: str) -> None:
 
 
 def test_no_page_is_left_over() -> None:
-    assert {path.name for path in REFERENCE.glob("*.md")} == set(PAGES)
+    # The page of the flags holds measured figures; `test_quality_page` checks those.
+    assert {path.name for path in REFERENCE.glob("*.md")} == {*PAGES, "quality-flags.md"}
 
 
 def test_every_command_has_help_with_an_example() -> None:
