@@ -34,6 +34,8 @@ PATH: Final = "/sign-in"
 PAGE_FILE: Final = "monitor.html"
 MOST_IN_LINE: Final = 3
 """Tries from one address that wait for each other; further ones are refused."""
+TRIES: Final = 3
+"""How often a sign-in begins anew where its admin is changed meanwhile."""
 BUSY_S: Final = 2.0
 """How soon who is refused because others are at it may try again."""
 _NO_PAGE: Final = (
@@ -143,7 +145,7 @@ class SigningIn:
         session_id = session_id_of(token)
         stored = await self._passwords.renewed(given.password, admin.password)
         study_id, now = self._service.config.study.id, self._service.now()
-        while True:
+        for _ in range(TRIES):
             decision = admins.signed_in(study_id, admin, session_id, csrf, attempt_id, stored, now)
             try:
                 await self._service.record.writer.commit(decision)
@@ -152,6 +154,8 @@ class SigningIn:
                 # They were disabled, given another password, or their hash was renewed.
                 admin = await self._verified(given)
                 stored = admin.password
+        else:
+            raise NotDone(503, Trouble.TRY_AGAIN, "Please try again in a moment.")
         if before is not None:
             await self._sessions.end(before)
         log.info("%s has signed in", admin.name)
