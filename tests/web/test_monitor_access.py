@@ -33,7 +33,7 @@ from dialogs.record import admins, tables
 from dialogs.rules import AdminRole
 from duologue.admin import demo_line, how_to_begin
 from duologue.serve import Site
-from tests.live import Live, eventually
+from tests.live import WITHIN_S, Live, eventually
 from tests.team import PASSWORD, Member, add_admin, join, signed_in
 
 ME = "/api/monitor/me"
@@ -750,7 +750,8 @@ async def test_when_too_many_sign_in_at_a_time_some_are_asked_to_wait(
         return len(await tries(live)) == 10
 
     await eventually(all_inside)
-    answer = await from_elsewhere(live, 99)
+    async with asyncio.timeout(WITHIN_S):
+        answer = await from_elsewhere(live, 99)
     assert (answer.status, answer.headers["Retry-After"]) == (429, "2")
     enough.set()
     assert {each.status for each in await asyncio.gather(*ten)} == {200}
