@@ -13,6 +13,7 @@ from itsdangerous import BadData, Signer, TimestampSigner
 from dialogs.rules import ERASED
 
 TOKEN_LIFETIME_S: Final = 7 * 24 * 3600
+DEVICE_LIFETIME_S: Final = 90 * 24 * 3600
 _CODE_ALPHABET: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 """Without the characters that people confuse when they copy by hand."""
 
@@ -22,6 +23,7 @@ class Tokens:
 
     def __init__(self, secret_key: str, study_id: str) -> None:
         self._arrivals = TimestampSigner(secret_key, salt=f"arrival:{study_id}")
+        self._devices = TimestampSigner(secret_key, salt=f"device:{study_id}")
         # No time in it: the address of a picture stays the same while its page is open.
         self._pictures = Signer(secret_key, salt=f"picture:{study_id}")
         self._erased_key = hashlib.sha256(f"erased:{study_id}:{secret_key}".encode()).digest()
@@ -49,6 +51,15 @@ class Tokens:
     def admin_name(self, name: str) -> str:
         """A keyed hash of what somebody typed as their name: some type their password there."""
         return hmac.new(self._name_key, name.encode(), hashlib.sha256).hexdigest()[:24]
+
+    def device(self, admin_name: str) -> str:
+        """A token for a browser in which this `admin_name` has signed in."""
+        return self._devices.sign(f"{admin_name}.{secrets.token_hex(12)}").decode()
+
+    def read_device(self, token: object, admin_name: str) -> str | None:
+        """What the browser that holds this token is known by, if that name signed in there."""
+        said = _text(lambda text: self._devices.unsign(text, max_age=DEVICE_LIFETIME_S), token)
+        return said if said is not None and said.startswith(f"{admin_name}.") else None
 
     def erased(self, recruiter: str, external_id: str) -> str:
         """What stands in place of a recruiter's id of somebody who was erased: by it we know them

@@ -7,6 +7,8 @@ Three limits, none of which strangers can use to lock somebody out:
   in well from there of late: they share an address with others.
 - of one name from everywhere: while it is guessed at from many addresses, an address from which
   that name has not signed in well of late has one try instead of a few.
+
+A browser by which the name has signed in before is an address of its own, and known.
 """
 
 from __future__ import annotations
@@ -31,16 +33,18 @@ FIRST_WAIT_S: Final = 15.0
 LONGEST_WAIT_S: Final = HOUR_S
 
 
-def wait_s(tried: Attempts, name: str, now: float) -> float:
-    """Seconds until this name may be tried from the address that `tried` is of; 0 for now."""
+def wait_s(tried: Attempts, name: str, now: float, *, known: bool = False) -> float:
+    """Seconds until this name may be tried from the address that `tried` is of; 0 for now. With
+    `known` it has signed in well from there."""
     mine = [each for each in tried.here if each.name == name]
     welcome = next((each.at for each in mine if each.good), None)
     in_vain = [
         each.at for each in mine if not each.good and each.at > max(welcome or 0.0, now - IN_VAIN_S)
     ]
-    guessed = welcome is None and tried.at_name >= GUESSED_AT
+    known = known or welcome is not None
+    guessed = not known and tried.at_name >= GUESSED_AT
     waits = [_wait(in_vain, FREE_WHILE_GUESSED if guessed else FREE, now)]
-    if welcome is None:
+    if not known:
         of_address = [each.at for each in tried.here if not each.good and each.at > now - HOUR_S]
         waits.append(_wait(of_address, FREE_OF_ADDRESS, now))
     return max(waits)

@@ -21,6 +21,7 @@ from aiohttp import web
 
 from chatserver.incoming import is_https
 from chatserver.live.service import LiveService
+from chatserver.tokens import DEVICE_LIFETIME_S
 from dialogs.record import admins
 from dialogs.record.admins import SessionRow
 from dialogs.record.errors import Conflict, RecordError
@@ -29,6 +30,9 @@ from dialogs.rules import AdminRole
 log = logging.getLogger("duologue.monitor")
 
 COOKIE: Final = "duologue_monitor"
+DEVICE_COOKIE: Final = "duologue_device"
+"""It signs nobody in. It says that somebody has signed in by this browser, whose tries are counted
+for themselves: whoever guesses from the same address keeps nobody waiting there."""
 IDLE_S: Final = 12 * 3600.0
 LONGEST_S: Final = 7 * 24 * 3600.0
 SEEN_EVERY_S: Final = 60.0
@@ -83,15 +87,33 @@ class Sessions:
         config = self._service.config
         return is_https(request, config.public_url, config.trusted_proxies)
 
-    def _cookie(self, request: web.Request) -> str:
+    def _called(self, request: web.Request, cookie: str) -> str:
         # With the prefix a browser takes it from this very host only, and by TLS.
-        return f"__Host-{COOKIE}" if self._is_https(request) else COOKIE
+        return f"__Host-{cookie}" if self._is_https(request) else cookie
 
     def give(self, request: web.Request, response: web.Response, token: str) -> None:
         """The cookie, until the browser is closed."""
+        self._set(request, response, COOKIE, token, None)
+
+    def device_of(self, request: web.Request) -> str | None:
+        """The token by which a browser says that somebody has signed in there before."""
+        return request.cookies.get(self._called(request, DEVICE_COOKIE))
+
+    def remember(self, request: web.Request, response: web.Response, device: str) -> None:
+        self._set(request, response, DEVICE_COOKIE, device, DEVICE_LIFETIME_S)
+
+    def _set(
+        self,
+        request: web.Request,
+        response: web.Response,
+        cookie: str,
+        value: str,
+        max_age: int | None,
+    ) -> None:
         response.set_cookie(
-            self._cookie(request),
-            token,
+            self._called(request, cookie),
+            value,
+            max_age=max_age,
             path="/",
             httponly=True,
             samesite="Strict",
@@ -100,7 +122,7 @@ class Sessions:
 
     def take_away(self, request: web.Request, response: web.Response) -> None:
         response.del_cookie(
-            self._cookie(request),
+            self._called(request, COOKIE),
             path="/",
             httponly=True,
             samesite="Strict",
@@ -115,7 +137,7 @@ class Sessions:
         Raises:
             Unavailable: the record does not answer.
         """
-        token = request.cookies.get(self._cookie(request))
+        token = request.cookies.get(self._called(request, COOKIE))
         if not token:
             return None
         row = await self._open(session_id_of(token))

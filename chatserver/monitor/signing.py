@@ -34,6 +34,8 @@ PATH: Final = "/sign-in"
 PAGE_FILE: Final = "monitor.html"
 MOST_IN_LINE: Final = 3
 """Tries from one address that wait for each other; further ones are refused."""
+TRIES: Final = 3
+"""How often a sign-in begins anew where its admin is changed meanwhile."""
 BUSY_S: Final = 2.0
 """How soon who is refused because others are at it may try again."""
 _NO_PAGE: Final = (
@@ -77,22 +79,31 @@ class SigningIn:
     async def sign_in(self, request: web.Request) -> web.StreamResponse:
         given = await read(request, SignIn)
         config, tokens = self._service.config, self._service.tokens
-        address = tokens.address(_network_of(client_address(request, config.trusted_proxies)))
+        alias = tokens.admin_name(known_as(given.name) or given.name)
+        device = tokens.read_device(self._sessions.device_of(request), alias)
+        network = _network_of(client_address(request, config.trusted_proxies))
+        address = tokens.address(network if device is None else f"device {device}")
         with self._passwords.place() as free:
             if not free:
                 raise _too_many(BUSY_S)
             async with self._in_turn(address):
-                admin, attempt_id = await self._tried(given, address)
-                return await self._begun(request, given, admin, attempt_id)
+                admin, attempt_id = await self._tried(
+                    given, alias, address, known=device is not None
+                )
+                response = await self._begun(request, given, admin, attempt_id)
+        if device is None:
+            self._sessions.remember(request, response, tokens.device(alias))
+        return response
 
-    async def _tried(self, given: SignIn, address: str) -> tuple[AdminRow, str]:
+    async def _tried(
+        self, given: SignIn, alias: str, address: str, *, known: bool
+    ) -> tuple[AdminRow, str]:
         """Whose name and password these are, and the attempt by which they said so.
 
         Raises:
             NotDone: nobody's, or too many tries went before.
         """
         record, now = self._service.record, self._service.now()
-        alias = self._service.tokens.admin_name(known_as(given.name) or given.name)
         tried = await record.read(
             attempts.attempts,
             alias,
@@ -101,7 +112,7 @@ class SigningIn:
             name_since=now - HOUR_S,
             most_at_name=GUESSED_AT,
         )
-        if wait := wait_s(tried, alias, now):
+        if wait := wait_s(tried, alias, now, known=known):
             raise _too_many(wait)
         attempt_id = new_id("si")
         await record.writer.commit(attempts.attempted(attempt_id, alias, address, now))
@@ -134,7 +145,7 @@ class SigningIn:
         session_id = session_id_of(token)
         stored = await self._passwords.renewed(given.password, admin.password)
         study_id, now = self._service.config.study.id, self._service.now()
-        while True:
+        for _ in range(TRIES):
             decision = admins.signed_in(study_id, admin, session_id, csrf, attempt_id, stored, now)
             try:
                 await self._service.record.writer.commit(decision)
@@ -143,6 +154,8 @@ class SigningIn:
                 # They were disabled, given another password, or their hash was renewed.
                 admin = await self._verified(given)
                 stored = admin.password
+        else:
+            raise NotDone(503, Trouble.TRY_AGAIN, "Please try again in a moment.")
         if before is not None:
             await self._sessions.end(before)
         log.info("%s has signed in", admin.name)

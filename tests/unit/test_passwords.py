@@ -27,6 +27,9 @@ async def test_nobody_has_a_password() -> None:
     assert not keeper._verify(nobodys, "")
     assert not await keeper.is_right("x", None)
     assert not await keeper.is_right("x", "what is no hash")
+    # Not even by chance.
+    keeper._nobodys = hashed("x")
+    assert not await keeper.is_right("x", None)
     assert not await keeper.is_right("\ud800", hashed("nine lemons"))
     assert await keeper.is_right("nine lemons", hashed("nine lemons"))
     with pytest.raises(argon2.exceptions.VerifyMismatchError):

@@ -50,6 +50,7 @@ def test_another_name_is_another_matter_until_the_address_has_tried_many() -> No
     assert wait_s(tried(*others[1:]), "ada", NOW) == 0
     assert wait_s(tried(*others), "ada", NOW) == FIRST_WAIT_S
     assert wait_s(tried(*others, ("ada", 60, True)), "ada", NOW) == 0
+    assert wait_s(tried(*others), "ada", NOW, known=True) == 0
     assert wait_s(tried(*others, ("ben", 60, True)), "ada", NOW) == FIRST_WAIT_S
     long_ago = [(name, HOUR_S, False) for name, _, _ in others]
     assert wait_s(tried(*long_ago), "ada", NOW) == 0
@@ -62,6 +63,7 @@ def test_a_name_that_is_guessed_at_leaves_strangers_one_try() -> None:
         assert wait_s(one, "ada", NOW) == (FIRST_WAIT_S if at_name == GUESSED_AT else 0)
         known = tried(*in_vain(FREE - 1), ("ada", 100, True), at_name=at_name)
         assert wait_s(known, "ada", NOW) == 0
+        assert wait_s(one, "ada", NOW, known=True) == 0
     assert REMEMBERED_S > IN_VAIN_S
 
 

@@ -6,7 +6,8 @@ import asyncio
 import re
 import time
 from dataclasses import dataclass
-from http.cookies import SimpleCookie
+from http.cookies import Morsel, SimpleCookie
+from pathlib import Path
 from typing import Any, Final
 from unittest.mock import Mock
 
@@ -19,10 +20,20 @@ from yarl import URL
 from chatserver.app import create_app
 from chatserver.monitor.access import NEEDS, SESSIONS, admit_socket
 from chatserver.monitor.passwords import Passwords
-from chatserver.monitor.sessions import COOKIE, IDLE_S, LONGEST_S, SEEN_EVERY_S, session_id_of
+from chatserver.monitor.sessions import (
+    COOKIE,
+    DEVICE_COOKIE,
+    IDLE_S,
+    LONGEST_S,
+    SEEN_EVERY_S,
+    session_id_of,
+)
+from chatserver.tokens import Tokens
 from dialogs.record import admins, tables
 from dialogs.rules import AdminRole
-from tests.live import Live, eventually
+from duologue.admin import demo_line, how_to_begin
+from duologue.serve import Site
+from tests.live import WITHIN_S, Live, eventually
 from tests.team import PASSWORD, Member, add_admin, join, signed_in
 
 ME = "/api/monitor/me"
@@ -57,8 +68,17 @@ class Answer:
 
     @property
     def token(self) -> str:
-        (morsel,) = self.cookie.values()
-        return morsel.value
+        return self.session.value
+
+    @property
+    def session(self) -> Morsel[str]:
+        (found,) = [each for each in self.cookie.values() if each.key.endswith(COOKIE)]
+        return found
+
+    @property
+    def device(self) -> Morsel[str]:
+        (found,) = [each for each in self.cookie.values() if each.key.endswith(DEVICE_COOKIE)]
+        return found
 
 
 async def begin(live: Live, **server: Any) -> Clock:
@@ -258,7 +278,7 @@ async def test_the_cookie_over_http(live: Live) -> None:
     await begin(live)
     # Not behind a proxy anybody may say this.
     answer = await sign_in(live, X_Forwarded_Proto="https")
-    (morsel,) = answer.cookie.values()
+    morsel = answer.session
     assert morsel.key == COOKIE
     assert (morsel["httponly"], morsel["samesite"], morsel["path"]) == (True, "Strict", "/")
     assert (morsel["secure"], morsel["domain"], morsel["max-age"]) == ("", "", "")
@@ -284,7 +304,7 @@ async def test_the_cookie_over_https(live: Live, server: dict[str, Any], told: s
         object.__setattr__(running.service.config, "public_url", public)
     await add_admin(live.record, "ada")
     answer = await sign_in(live, X_Forwarded_Proto=told)
-    (morsel,) = answer.cookie.values()
+    morsel = answer.session
     assert morsel.key == f"__Host-{COOKIE}"
     assert (morsel["secure"], morsel["path"], morsel["domain"]) == (True, "/", "")
     # Another server on this host, or one without TLS, could have set the other one.
@@ -372,6 +392,9 @@ async def test_who_is_disabled_cannot_sign_in(live: Live) -> None:
     await asyncio.to_thread(admins.written, live.record.engine, admins.disable, "ben", 1.0)
     answer = await sign_in(live, "ben")
     assert (answer.status, answer.body) == (401, WRONG)
+    # Nor has one who got in at that very moment.
+    ben = await signed_in(live, "ben", "ad-ben")
+    assert (await ben.get(ME))[0] == 401
 
 
 async def test_a_password_that_was_changed_meanwhile_begins_no_session(
@@ -632,6 +655,37 @@ async def test_strangers_lock_nobody_out(live: Live) -> None:
     assert (await from_elsewhere(live, 1)).status == 200
 
 
+async def test_who_guesses_at_the_same_address_keeps_nobody_waiting_in_their_own_browser(
+    live: Live,
+) -> None:
+    """As where a proxy hides all addresses, or a lab has one for all."""
+    clock = await begin(live)
+    await add_admin(live.record, "ben")
+    first = await sign_in(live)
+    assert (first.device["httponly"], first.device["samesite"]) == (True, "Strict")
+    ada, bens = f"{DEVICE_COOKIE}={first.device.value}", (await sign_in(live, "ben")).device.value
+    other = Tokens("another secret key of another server", live.study_id)
+    alias = live.servers[0].service.tokens.admin_name("ada")
+    forged = [bens, other.device(alias), f"{alias}.x", "", "x" * 3000, "\u00e4"]
+    while (await sign_in(live, password="wrong wrong wrong")).status != 429:
+        pass
+    for value in forged:
+        answer = await sign_in(live, Cookie=f"{DEVICE_COOKIE}={value}")
+        assert answer.status == 429, value
+    assert (await sign_in(live)).status == 429
+    again = await sign_in(live, Cookie=ada)
+    assert again.status == 200
+    # It is known already.
+    assert [each.key for each in again.cookie.values()] == [COOKIE]
+    # Whoever has stolen it can try no more often than others, and is nobody by it.
+    clock.at += 1
+    for _ in range(5):
+        answer = await sign_in(live, password="wrong wrong wrong", Cookie=ada)
+        assert answer.status == 401
+    assert (await sign_in(live, Cookie=ada)).status == 429
+    assert (await Member(live, "", "", first.device.value, "").get(ME))[0] == 401
+
+
 async def test_one_address_may_not_try_many_names(live: Live) -> None:
     await begin(live, trusted_proxies=1)
     assert (await from_elsewhere(live, 1)).status == 200
@@ -696,12 +750,37 @@ async def test_when_too_many_sign_in_at_a_time_some_are_asked_to_wait(
         return len(await tries(live)) == 10
 
     await eventually(all_inside)
-    answer = await from_elsewhere(live, 99)
+    async with asyncio.timeout(WITHIN_S):
+        answer = await from_elsewhere(live, 99)
     assert (answer.status, answer.headers["Retry-After"]) == (429, "2")
     enough.set()
     assert {each.status for each in await asyncio.gather(*ten)} == {200}
     assert await tries(live) == [True] * 10
     assert (await from_elsewhere(live, 99)).status == 200
+
+
+# --- The first owner ---------------------------------------------------------------------------
+
+
+async def test_a_server_says_how_its_first_owner_is_made(live: Live) -> None:
+    server = await live.begin()
+    site = Site(Path("my study"), Mock(), Mock())
+    assert await how_to_begin(server, site) == (
+        "nobody may sign in to it yet: duologue admin add NAME --role owner --study 'my study'"
+    )
+    await add_admin(live.record, "ada", AdminRole.VIEWER)
+    assert await how_to_begin(server, site) == ""
+
+
+async def test_a_demonstration_has_an_owner_also_the_second_time(live: Live) -> None:
+    server = await live.begin()
+    for _ in range(2):
+        line = await demo_line(server)
+        found = re.fullmatch(r"monitor: +(\S+)  \(name demo, password (\S+)\)", line)
+        assert found, line
+        assert found[1] == f"{live.urls[0]}/monitor"
+        answer = await sign_in(live, "demo", found[2])
+        assert (answer.status, answer.body["role"]) == (200, "owner")
 
 
 # --- Odd bodies --------------------------------------------------------------------------------
