@@ -54,10 +54,13 @@ _NO_JUDGEMENT: Final = RowUpdate(
         judgements.c.dialog_id == p["dialog"],
         judgements.c.admin_id == p["admin"],
         judgements.c.at == p["when"],
+        # Becomes false when somebody else judges the dialog too.
+        judgements.c.again == p["open"],
     ),
     dialog=judgements.c.dialog_id,
     admin=judgements.c.admin_id,
     when=judgements.c.at,
+    open=judgements.c.again,
 )
 
 
@@ -79,7 +82,12 @@ def undone(
         *(given_back(claim) for claim in claims.values()),
         Change(
             _NO_JUDGEMENT,
-            {"dialog": case.dialog_id, "admin": judgement.admin_id, "when": judgement.at},
+            {
+                "dialog": case.dialog_id,
+                "admin": judgement.admin_id,
+                "when": judgement.at,
+                "open": judgement.again,
+            },
         ),
     ]
     if not judgement.decides:
