@@ -106,7 +106,7 @@ class Reviewing:
         shown = await self._show(given.dialog_id)
         if given.second:
             # What the first one said would be heard in what the second one says.
-            blind = {"judgements": [], "acceptance": None, "relaunched": False}
+            blind: dict[str, Any] = {"judgements": [], "acceptance": None, "relaunched": False}
             shown = shown.model_copy(update=blind)
         return ReviewNext(dialog=shown, until=given.until, second=given.second, waiting=waiting)
 
