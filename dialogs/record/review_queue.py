@@ -104,14 +104,13 @@ def held_by_others(admin_id: Any, now: Any) -> ColumnElement[bool]:
 def _matching(filters: Filters) -> list[ColumnElement[bool]]:
     found: list[ColumnElement[bool]] = []
     if filters.flag is not None:
-        found.append(_FOUND.where(findings.c.flag == filters.flag).exists())
+        flagged = select(findings.c.dialog_id).where(findings.c.flag == filters.flag)
+        found.append(dialogs.c.id.in_(flagged))
     if filters.unflagged:
         found.append(~_FOUND.exists())
     if filters.worker is not None:
-        mine = select(seats.c.role).where(
-            seats.c.dialog_id == dialogs.c.id, seats.c.worker_id == filters.worker
-        )
-        found.append(mine.exists())
+        theirs = select(seats.c.dialog_id).where(seats.c.worker_id == filters.worker)
+        found.append(dialogs.c.id.in_(theirs))
     if filters.outcome is not None:
         found.append(dialogs.c.outcome == filters.outcome.value)
     if filters.complete is not None:

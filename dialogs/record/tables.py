@@ -424,7 +424,7 @@ findings: Final = Table(
     Column("reason", Text, nullable=False),
     Column("admin_id", Text, ForeignKey("admins.id")),
     Column("at", Double, nullable=False),
-    Index("ix_findings_flag", "flag"),
+    Index("ix_findings_flag", "flag", "dialog_id"),
 )
 
 # What each reviewer said of a dialog; the first one decides, a second one is for agreement. With

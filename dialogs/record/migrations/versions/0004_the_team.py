@@ -100,7 +100,7 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("dialog_id", "number", name=op.f("pk_findings")),
     )
-    op.create_index("ix_findings_flag", "findings", ["flag"])
+    op.create_index("ix_findings_flag", "findings", ["flag", "dialog_id"])
     op.create_table(
         "judgements",
         sa.Column("dialog_id", sa.Text(), nullable=False),
