@@ -70,13 +70,15 @@ class Claim:
 # --- Reading -------------------------------------------------------------------------------
 
 _FOUND: Final = select(findings.c.number).where(findings.c.dialog_id == dialogs.c.id)
+# Not the bare column: SQLite would look through all that is owed for each dialog.
+_IS_OWED: Final = func.coalesce(ledger.c.state, "") == LedgerState.OWED.value
 _OWED: Final = (
     select(ledger.c.reason)
     .select_from(seats.join(ledger, ledger.c.arrival_id == seats.c.arrival_id))
     .where(
         seats.c.dialog_id == dialogs.c.id,
         seats.c.status != SeatStatus.GIVEN_UP.value,
-        ledger.c.state == LedgerState.OWED.value,
+        _IS_OWED,
     )
 )
 _DECIDED: Final = select(judgements.c.admin_id).where(
@@ -215,7 +217,7 @@ def owed_in(connection: Connection, dialog_ids: Collection[str]) -> tuple[int, i
             .where(
                 seats.c.dialog_id.in_(chunk),
                 seats.c.status != SeatStatus.GIVEN_UP.value,
-                ledger.c.state == LedgerState.OWED.value,
+                _IS_OWED,
             )
         )
         more, sum_ = connection.execute(query).one()

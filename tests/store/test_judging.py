@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from dialogs.record import erasing
 from dialogs.record.cases import case
+from dialogs.record.erasing import MARK
 from dialogs.record.errors import Conflict, Unavailable
 from dialogs.record.judging import BadJudgement, Overtaken, Pay, is_for_two, judged
 from dialogs.record.payments import payments_of, sending, step_begins
@@ -16,11 +18,13 @@ from dialogs.record.store import Record
 from dialogs.record.supply import supply, unposted_relaunches
 from dialogs.record.tables import (
     audit,
+    findings,
     judgements,
     ledger,
     relaunches,
     review_claims,
     team_requests,
+    worker_notes,
 )
 from dialogs.record.writer import Decision
 from dialogs.rules import Acceptance, LedgerState, Outcome
@@ -327,3 +331,26 @@ async def test_a_dialog_of_another_study_is_none_of_ours(database_url: str) -> N
         dialog = review.ended()
         with pytest.raises(LookupError):
             await ReviewDesk(review.record, "other").judge("ada", dialog, ACCEPTED)
+
+
+async def test_who_is_erased_leaves_no_words_in_the_review(database_url: str) -> None:
+    async with reviewing(database_url) as review:
+        dialog, other = review.ended(hit_id="h", flags=("copied",)), review.ended()
+        pay = {"arrival-0a": FRAUD}
+        await review.desk().judge("ada", dialog, REJECTED, "They said it.", pay)
+        await review.desk().judge("ada", other, REJECTED, "Others said it.")
+        note = {"id": "n", "worker_id": "worker-0a", "text": "They wrote it.", "at": 1.0}
+        review.write(lambda connection: connection.execute(worker_notes.insert(), note))
+        review.pay_becomes("arrival-0q", LedgerState.PAID)
+        before = {t: len(rows_of(review.record, t)) for t in (findings, judgements, audit)}
+        erasing.erase(database_url, ["worker-0a"], lambda recruiter, name: "erased:x", 5.0)
+        assert [row["reason"] for row in rows_of(review.record, findings)] == [MARK]
+        assert {r["dialog_id"]: r["reason"] for r in rows_of(review.record, judgements)} == {
+            dialog: MARK,
+            other: "Others said it.",
+        }
+        assert [row["text"] for row in rows_of(review.record, worker_notes)] == [MARK]
+        assert [row["data"] for row in rows_of(review.record, team_requests)] == [
+            '{"reason":"[erased]"}'
+        ]
+        assert {t: len(rows_of(review.record, t)) for t in before} == before
