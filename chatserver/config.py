@@ -31,7 +31,8 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class StudyConfig:
-    """The study as the live server runs it. Durations in seconds."""
+    """The study as the live server runs it. Durations in seconds. `review_twice` is the share of
+    dialogs that two people are to judge."""
 
     id: str
     title: str
@@ -50,6 +51,7 @@ class StudyConfig:
     dialogs_per_worker: int = 10
     repeat_partners: bool = False
     same_address: SameAddress = SameAddress.FLAG
+    review_twice: float = 0.0
     invitations: frozenset[str] | None = None
 
 

@@ -215,6 +215,15 @@ class PaySection(Section):
         )
 
 
+class ReviewSection(Section):
+    """Looking through what was collected, on the team's own page."""
+
+    twice: Annotated[float, Field(ge=0, le=1)] = 0.0
+    """For which share of the complete dialogs that are judged from now on a second person is asked,
+    who is not shown what the first one said: 0.1 for one in ten. It tells how far reviewers agree,
+    and decides nothing."""
+
+
 class ExampleRound(Section):
     """One round of the example dialog."""
 

@@ -22,6 +22,7 @@ from duologue.sections import (
     LobbySection,
     PaySection,
     ProtocolSection,
+    ReviewSection,
     Section,
     StudySection,
     TextsSection,
@@ -62,6 +63,8 @@ class StudyFile(Section):
     """Texts"""
     check: Annotated[tuple[CheckSection, ...], Field(max_length=20)] = ()
     """Questions on the instructions"""
+    review: ReviewSection = ReviewSection()
+    """Review"""
     recruiter: RecruiterSection = RecruiterSection()
     """The recruiter"""
 
@@ -149,6 +152,7 @@ class StudyFile(Section):
             dialogs_per_worker=study.dialogs_per_worker,
             repeat_partners=study.repeat_partners,
             same_address=study.same_address,
+            review_twice=self.review.twice,
             invitations=read_invitations(self.invitations_path) if self.invitations_path else None,
         )
 

@@ -824,13 +824,17 @@ class Live:
             )
         releases = Counter(row.arrival_id for row in await self.rows(tables.releases))
         assert not releases or max(releases.values()) == 1, f"released twice: {releases}"
-        incomplete = {
+        rejected = {
+            row.id for row in await self.rows(tables.dialogs) if row.acceptance == "rejected"
+        }
+        lost = {
             one.state.dialog_id
             for one in held
             if one.state.phase != "paired" and one.state.outcome != "complete"
         }
         relaunched = [row.dialog_id for row in await self.rows(tables.relaunches)]
-        assert sorted(relaunched) == sorted(incomplete), "one relaunch for each incomplete dialog"
+        told = "one relaunch for each dialog that is incomplete or rejected"
+        assert sorted(relaunched) == sorted(lost | rejected), told
 
     async def close(self) -> None:
         """End everything, people first."""

@@ -243,6 +243,10 @@ class LiveService:
         await self.lobby.offer([(item_id, place)])
         self.matching.look()
 
+    def take_away(self, item_id: str, place: int) -> None:
+        """A place that was free is not after all."""
+        self._later(self.lobby.withdraw([(item_id, place)]))
+
     async def _join(self, arrival_ids: Iterable[str]) -> None:
         await self.matching.join(arrival_ids)
         self.screens.refresh_everywhere(arrival_ids)

@@ -626,6 +626,31 @@ class Judge(Wire):
     pay: list[PayDecision] = Field(default_factory=list, max_length=2)
 
 
+class Settled(Wire):
+    """A payment after a judgement; `moved` says that the judgement brought it into its state."""
+
+    arrival_id: str
+    reason: str
+    cents: int
+    state: LedgerState
+    moved: bool
+
+
+class Judged(Wire):
+    """A judgement is stored. One that does not decide is kept for agreement alone."""
+
+    request: str | None = None
+    decides: bool
+    pay: list[Settled]
+
+
+class Undo(Wire):
+    """`POST …/review/undo`: what this reviewer judged last, or their judgement of `dialog_id`; an
+    owner may name whatever dialog. Answered by `ReviewNext`, with that dialog."""
+
+    dialog_id: Annotated[Plain, Field(max_length=100)] | None = None
+
+
 class ReviewNext(Wire):
     """`POST …/review/next?flag=&worker=&outcome=&since=&until=`: the next dialog for this
     reviewer, held for them until `until`; None when nothing waits. `second` says that somebody
@@ -637,9 +662,21 @@ class ReviewNext(Wire):
     waiting: int
 
 
+class ReviewerOut(Wire):
+    """How much one person has judged; of the `twice` that somebody else judged too, `alike` say
+    the same."""
+
+    name: str
+    judged: int
+    rejected: int
+    twice: int
+    alike: int
+
+
 class ReviewStats(Wire):
     """`GET …/review/stats`. Agreement over the `twice` dialogs that two people judged: the share
-    on which they agree, and Cohen's kappa (1960), None below two."""
+    on which they agree, None if there are none, and Cohen's kappa (1960), None below two and where
+    both said the same of every dialog, for which it is not defined."""
 
     waiting: int
     judged: int
@@ -649,6 +686,7 @@ class ReviewStats(Wire):
     twice: int
     agree: float | None
     kappa: float | None
+    reviewers: list[ReviewerOut] = Field(default_factory=list)
 
 
 class Bulk(Wire):
@@ -755,6 +793,8 @@ MONITOR_EXPORTED: tuple[type[BaseModel], ...] = (
     LedgerRows,
     PaymentNames,
     Judge,
+    Judged,
+    Undo,
     ReviewNext,
     ReviewStats,
     Bulk,

@@ -26,7 +26,11 @@ def audited(
     now: float,
 ) -> tuple[Table, Row]:
     """An insert for the decision that makes the change. Without `admin_id` it was made on the
-    command line, without `study_id` it is about all studies of the database."""
+    command line, without `study_id` it is about all studies of the database.
+
+    What somebody wrote does not belong here: rows of the audit are never changed, not even for who
+    asks to be erased.
+    """
     row = {
         "id": f"au_{secrets.token_hex(12)}",
         "study_id": study_id,

@@ -17,6 +17,7 @@ from sqlalchemy import (
     Column,
     ColumnElement,
     Connection,
+    Delete,
     Insert,
     Select,
     Table,
@@ -73,7 +74,7 @@ them in the same order, so that they do not wait for each other's locks in a cir
 
 
 class RowUpdate:
-    """An update of at most one row, written once and run for any number of them.
+    """An update or deletion of at most one row, written once and run for any number of them.
 
     `build` makes the statement from its parameters, by name; each has the type of the column
     that it is compared with or becomes. On PostgreSQL the parameters are the columns of one JSON
@@ -82,7 +83,7 @@ class RowUpdate:
 
     def __init__(
         self,
-        build: Callable[[Mapping[str, ColumnElement[Any]]], Update],
+        build: Callable[[Mapping[str, ColumnElement[Any]]], Update | Delete],
         **columns: Column[Any],
     ) -> None:
         self.order = next(_MADE)
@@ -95,14 +96,14 @@ class RowUpdate:
         read = select(*[rows.c[name] for name in columns])
 
         @cache
-        def for_some(most: int) -> Update:
+        def for_some(most: int) -> Update | Delete:
             some = read.limit(literal_column(str(most))).subquery("some")
             return build({name: some.c[name] for name in columns})
 
         self._for_some = for_some
 
     def run(self, connection: Connection, params: Sequence[Row]) -> int:
-        """Run for each of `params`; returns how many rows were changed."""
+        """Run for each of `params`; returns how many rows were changed or deleted."""
         if connection.dialect.name == "postgresql":
             rows = {"rows": orjson.dumps(params).decode()}
             return connection.execute(self._for_some(_round(len(params))), rows).rowcount

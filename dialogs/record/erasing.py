@@ -30,15 +30,19 @@ from dialogs.record.tables import (
     dialogs,
     erasures,
     events,
+    findings,
     hits,
+    judgements,
     ledger,
     payment_steps,
     releases,
     reports,
     seats,
+    team_requests,
+    worker_notes,
     workers,
 )
-from dialogs.rules import ArrivalStatus, Phase
+from dialogs.rules import ArrivalStatus, Phase, RequestKind
 
 MARK: Final = "[erased]"
 """Stands where somebody's words did."""
@@ -46,7 +50,20 @@ MARK: Final = "[erased]"
 Pseudonym = Callable[[str, str], str]
 """Makes of a recruiter's name and its id of a person what stands in place of the id."""
 
-_TOUCHED: Final = (arrivals, assignments, events, ledger, payment_steps, releases, reports, workers)
+_TOUCHED: Final = (
+    arrivals,
+    assignments,
+    events,
+    findings,
+    judgements,
+    ledger,
+    payment_steps,
+    releases,
+    reports,
+    team_requests,
+    worker_notes,
+    workers,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +245,8 @@ def _erase_one(
     connection: Connection, row: Any, person: Person, pseudonym: Pseudonym, now: float
 ) -> None:
     mine = _of(row.id)
+    theirs = select(seats.c.dialog_id).where(seats.c.worker_id == row.id)
+    refused = (team_requests.c.kind == RequestKind.REJECT.value) & team_requests.c.target.in_(mine)
     _erase_messages(connection, _messages(connection, row.id))
     _erase_work(connection, row, person, pseudonym)
     for statement in (
@@ -240,6 +259,13 @@ def _erase_one(
         .where(ledger.c.arrival_id.in_(mine), ledger.c.note.is_not(None))
         .values(note=MARK),
         payment_steps.update().where(payment_steps.c.arrival_id.in_(mine)).values(detail=None),
+        # What was found in their dialogs, and said of them, may hold their words.
+        findings.update().where(findings.c.dialog_id.in_(theirs)).values(reason=MARK),
+        judgements.update()
+        .where(judgements.c.dialog_id.in_(theirs), judgements.c.reason != "")
+        .values(reason=MARK),
+        worker_notes.update().where(worker_notes.c.worker_id == row.id).values(text=MARK),
+        team_requests.update().where(refused).values(data=orjson.dumps({"reason": MARK}).decode()),
     ):
         connection.execute(statement)
     for arrival_id in person.arrivals:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Column, ColumnElement, Connection, Select, Update, func, select
+from sqlalchemy import Column, ColumnElement, Connection, Select, Update, bindparam, func, select
 
-from dialogs.record.bulk import RowUpdate
+from dialogs.record.bulk import RowLock, RowUpdate
 from dialogs.record.queries import chunks
 from dialogs.record.tables import (
     arrivals,
@@ -264,6 +264,19 @@ _TRIED: Final = _payment(
     what=ledger.c.problem,
 )
 _NOTED: Final = _payment(lambda p: {"note": p["text"]}, text=ledger.c.note)
+# Looked at when the payment's own row is locked by another change of the same decision.
+_UNTOUCHED: Final = RowLock(
+    select(ledger.c.reason).where(
+        ledger.c.arrival_id == bindparam("arrival"),
+        ledger.c.reason == bindparam("why"),
+        ~select(payment_steps.c.step)
+        .where(
+            payment_steps.c.arrival_id == ledger.c.arrival_id,
+            payment_steps.c.reason == ledger.c.reason,
+        )
+        .exists(),
+    )
+)
 _STEP_DONE: Final = _step(
     lambda p: {"done_at": p["now"]}, unanswered=False, now=payment_steps.c.done_at
 )
@@ -299,6 +312,22 @@ def approved(payment: PaymentRow, now: float) -> Decision:
         Change(_APPROVED, _named(payment, now=now)),
     )
     return Decision(payment.arrival_id, (), changes)
+
+
+def unapproved(payment: PaymentRow) -> Decision:
+    """It waits for a decision again; conflicts if its state has changed, or a call for it was
+    begun."""
+    changes = (
+        _moves(payment, LedgerState.OWED),
+        Change(_APPROVED, _named(payment, now=None)),
+        untouched(payment),
+    )
+    return Decision(payment.arrival_id, (), changes)
+
+
+def untouched(payment: PaymentRow) -> Change:
+    """Nothing changes; conflicts if a call for this payment was begun."""
+    return Change(_UNTOUCHED, _named(payment))
 
 
 def stopped(payment: PaymentRow, state: LedgerState, problem: str) -> Decision:

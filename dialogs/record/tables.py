@@ -22,6 +22,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    literal_column,
 )
 
 from dialogs.rules import Acceptance, Outcome, Phase, SeatStatus
@@ -148,6 +149,33 @@ Index(
     unique=True,
     sqlite_where=TAKES_PLACE,
     postgresql_where=TAKES_PLACE,
+)
+
+# Written out, since SQLite uses such an index only for conditions that it finds word for word.
+TO_JUDGE: Final = dialogs.c.outcome.is_not(None) & (
+    (dialogs.c.outcome != literal_column(f"'{Outcome.COMPLETE.value}'"))
+    | dialogs.c.acceptance.is_(None)
+)
+"""Dialogs that ended and on which, as data, nothing is decided: complete ones without a verdict,
+and those of which there is none."""
+
+Index(
+    "ix_dialogs_to_judge",
+    dialogs.c.study_id,
+    dialogs.c.ended_at,
+    sqlite_where=TO_JUDGE,
+    postgresql_where=TO_JUDGE,
+)
+
+UNCHECKED: Final = dialogs.c.outcome.is_not(None) & dialogs.c.checked_at.is_(None)
+"""Dialogs that ended and were not looked through yet."""
+
+Index(
+    "ix_dialogs_unchecked",
+    dialogs.c.study_id,
+    dialogs.c.ended_at,
+    sqlite_where=UNCHECKED,
+    postgresql_where=UNCHECKED,
 )
 
 seats: Final = Table(
@@ -397,10 +425,11 @@ findings: Final = Table(
     Column("reason", Text, nullable=False),
     Column("admin_id", Text, ForeignKey("admins.id")),
     Column("at", Double, nullable=False),
-    Index("ix_findings_flag", "flag"),
+    Index("ix_findings_flag", "flag", "dialog_id"),
 )
 
-# What each reviewer said of a dialog; the first one decides, a second one is for agreement.
+# What each reviewer said of a dialog; the first one decides, a second one is for agreement. With
+# `again`, that second one is still to come.
 judgements: Final = Table(
     "judgements",
     metadata,
@@ -409,8 +438,10 @@ judgements: Final = Table(
     Column("verdict", Text),
     Column("reason", Text, nullable=False),
     Column("decides", Boolean, nullable=False),
+    Column("again", Boolean, nullable=False),
     Column("at", Double, nullable=False),
     Index("ix_judgements_at", "at"),
+    Index("ix_judgements_admin_id", "admin_id", "at"),
 )
 
 Index(
@@ -421,14 +452,21 @@ Index(
     postgresql_where=judgements.c.decides.is_(True),
 )
 
-# Which reviewer has a dialog in hand, so that no other is given it.
+Index(
+    "ix_judgements_again",
+    judgements.c.dialog_id,
+    sqlite_where=judgements.c.again.is_(True),
+    postgresql_where=judgements.c.again.is_(True),
+)
+
+# Which reviewer has a dialog in hand, so that no other is given it; each has one at a time.
 review_claims: Final = Table(
     "review_claims",
     metadata,
     Column("dialog_id", Text, ForeignKey("dialogs.id"), primary_key=True),
     Column("admin_id", Text, ForeignKey("admins.id"), nullable=False),
     Column("until", Double, nullable=False),
-    Index("ix_review_claims_admin_id", "admin_id"),
+    UniqueConstraint("admin_id"),
 )
 
 worker_notes: Final = Table(

@@ -39,7 +39,8 @@ _TABLE_ORDER: Final = {table.name: n for n, table in enumerate(metadata.sorted_t
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An update or locked read that must find exactly one row; otherwise the decision conflicts."""
+    """An update, deletion or locked read that must find exactly one row; otherwise the decision
+    conflicts."""
 
     statement: RowUpdate | RowLock
     params: Row

@@ -15,11 +15,15 @@ from dialogs.record import hits as rows
 from dialogs.record import studies
 from dialogs.record import supply as supplies
 from dialogs.record.errors import Conflict
+from dialogs.record.judging import Overtaken
+from dialogs.record.review_desk import ReviewDesk
 from dialogs.record.supply import supply
 from dialogs.rules import (
+    Acceptance,
     ArrivalStatus,
     AssignmentStatus,
     HitState,
+    LedgerState,
     Outcome,
     Phase,
     Release,
@@ -42,6 +46,7 @@ from tests.recruiting import (
     recruiting,
     release,
 )
+from tests.reviews import add_admins
 
 
 @pytest_asyncio.fixture
@@ -511,6 +516,30 @@ async def test_a_relaunch_is_posted_once(at: Recruiting) -> None:
     assert len(await at.open_there()) == 2
     [chain] = await at.record.read(supplies.chains, STUDY)
     assert chain.dialogs == (("d1", "abandoned", tuple(sorted(again))),)
+
+
+async def test_a_rejected_dialog_is_posted_once_more(at: Recruiting) -> None:
+    at.study_of_items("dog")
+    at.write(add_admins, "ada")
+    await at.round()
+    hits = await at.hits(HitState.OPEN)
+    both = [await at.arrive(hit) for hit in hits]
+    at.pair("d1", *both, "dog")
+    at.complete("d1")
+    for arrival in both:
+        at.write(release, arrival, 150)
+        await at.hand_in(arrival)
+    assert (await at.round()).report.wanted == 0
+    desk = ReviewDesk(at.record, STUDY, now=at.stage.clock.now)
+    await desk.judge("ada", "d1", Acceptance.REJECTED)
+    assert (await at.round()).report.posted == 2
+    with pytest.raises(Overtaken, match="been invited"):
+        await desk.undo("ada")
+    for _ in range(3):
+        assert (await at.round()).report.posted == 0
+    assert {dialog for dialog, _, _ in at.again()} == {"d1"}
+    assert len(await at.open_there()) == 2
+    assert [(await at.payment(arrival)).state for arrival in both] == [LedgerState.PAID] * 2
 
 
 async def test_a_relaunch_that_people_in_the_lobby_take_is_not_posted(at: Recruiting) -> None:

@@ -241,3 +241,33 @@ def test_a_lock_is_taken_once_for_all_who_need_it(connection: Connection) -> Non
     seen = statements(connection.engine)
     assert lock.run(connection, [{"study": STUDY}, {"study": "none"}, {"study": STUDY}]) == 2
     assert len(seen) == 2
+
+
+# --- Deletions -----------------------------------------------------------------------------
+
+GONE = RowUpdate(
+    lambda p: tables.arrivals.delete().where(
+        tables.arrivals.c.id == p["arrival"], tables.arrivals.c.status == p["before"]
+    ),
+    arrival=tables.arrivals.c.id,
+    before=tables.arrivals.c.status,
+)
+
+
+def gone(n: int, status: str = "arrived") -> dict[str, Any]:
+    return {"arrival": f"arrival-{n}", "before": status}
+
+
+@pytest.mark.parametrize("rows", [1, 2, 300])
+def test_rows_are_deleted_together(connection: Connection, rows: int) -> None:
+    people(connection, rows + 1)
+    seen = statements(connection.engine)
+    assert GONE.run(connection, [gone(n) for n in range(rows)]) == rows
+    assert len(seen) == 1
+    assert [row["id"] for row in stored(connection, tables.arrivals)] == [f"arrival-{rows}"]
+
+
+def test_a_deletion_that_finds_nothing_is_not_counted(connection: Connection) -> None:
+    people(connection, 2)
+    assert GONE.run(connection, [gone(0), gone(0), gone(1, "seated"), gone(7)]) == 1
+    assert [row["id"] for row in stored(connection, tables.arrivals)] == ["arrival-1"]

@@ -109,6 +109,8 @@ export interface Wire {
   LedgerRows: LedgerRows;
   PaymentNames: PaymentNames;
   Judge: Judge;
+  Judged: Judged;
+  Undo: Undo;
   ReviewNext: ReviewNext;
   ReviewStats: ReviewStats;
   Bulk: Bulk;
@@ -658,6 +660,31 @@ export interface PayDecision {
   reason?: string;
 }
 /**
+ * A judgement is stored. One that does not decide is kept for agreement alone.
+ */
+export interface Judged {
+  request?: string | null;
+  decides: boolean;
+  pay: Settled[];
+}
+/**
+ * A payment after a judgement; `moved` says that the judgement brought it into its state.
+ */
+export interface Settled {
+  arrival_id: string;
+  reason: string;
+  cents: number;
+  state: LedgerState;
+  moved: boolean;
+}
+/**
+ * `POST …/review/undo`: what this reviewer judged last, or their judgement of `dialog_id`; an
+ * owner may name whatever dialog. Answered by `ReviewNext`, with that dialog.
+ */
+export interface Undo {
+  dialog_id?: string | null;
+}
+/**
  * `POST …/review/next?flag=&worker=&outcome=&since=&until=`: the next dialog for this
  * reviewer, held for them until `until`; None when nothing waits. `second` says that somebody
  * has judged it already, whose verdict is not shown.
@@ -670,7 +697,8 @@ export interface ReviewNext {
 }
 /**
  * `GET …/review/stats`. Agreement over the `twice` dialogs that two people judged: the share
- * on which they agree, and Cohen's kappa (1960), None below two.
+ * on which they agree, None if there are none, and Cohen's kappa (1960), None below two and where
+ * both said the same of every dialog, for which it is not defined.
  */
 export interface ReviewStats {
   waiting: number;
@@ -681,6 +709,18 @@ export interface ReviewStats {
   twice: number;
   agree: number | null;
   kappa: number | null;
+  reviewers?: ReviewerOut[];
+}
+/**
+ * How much one person has judged; of the `twice` that somebody else judged too, `alike` say
+ * the same.
+ */
+export interface ReviewerOut {
+  name: string;
+  judged: number;
+  rejected: number;
+  twice: number;
+  alike: number;
 }
 /**
  * `POST …/review/bulk`: all that wait and match the filters. With `dry_run`, only what it

@@ -16,6 +16,16 @@ def upgrade() -> None:
     op.add_column("dialogs", sa.Column("checked_at", sa.Double(), nullable=True))
     op.create_index("ix_dialogs_opened_at", "dialogs", ["study_id", "opened_at"])
     op.create_index("ix_dialogs_ended_at", "dialogs", ["study_id", "ended_at"])
+    to_judge = sa.text("outcome IS NOT NULL AND (outcome != 'complete' OR acceptance IS NULL)")
+    unchecked = sa.text("outcome IS NOT NULL AND checked_at IS NULL")
+    for name, which in (("ix_dialogs_to_judge", to_judge), ("ix_dialogs_unchecked", unchecked)):
+        op.create_index(
+            name,
+            "dialogs",
+            ["study_id", "ended_at"],
+            sqlite_where=which,
+            postgresql_where=which,
+        )
     op.create_index("ix_arrivals_created_at", "arrivals", ["study_id", "created_at"])
     op.create_index("ix_releases_at", "releases", ["at"])
     op.create_table(
@@ -91,7 +101,7 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("dialog_id", "number", name=op.f("pk_findings")),
     )
-    op.create_index("ix_findings_flag", "findings", ["flag"])
+    op.create_index("ix_findings_flag", "findings", ["flag", "dialog_id"])
     op.create_table(
         "judgements",
         sa.Column("dialog_id", sa.Text(), nullable=False),
@@ -99,6 +109,7 @@ def upgrade() -> None:
         sa.Column("verdict", sa.Text(), nullable=True),
         sa.Column("reason", sa.Text(), nullable=False),
         sa.Column("decides", sa.Boolean(), nullable=False),
+        sa.Column("again", sa.Boolean(), nullable=False),
         sa.Column("at", sa.Double(), nullable=False),
         sa.ForeignKeyConstraint(
             ["admin_id"], ["admins.id"], name=op.f("fk_judgements_admin_id_admins")
@@ -109,6 +120,14 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("dialog_id", "admin_id", name=op.f("pk_judgements")),
     )
     op.create_index("ix_judgements_at", "judgements", ["at"])
+    op.create_index("ix_judgements_admin_id", "judgements", ["admin_id", "at"])
+    op.create_index(
+        "ix_judgements_again",
+        "judgements",
+        ["dialog_id"],
+        sqlite_where=sa.text("again IS 1"),
+        postgresql_where=sa.text("again IS true"),
+    )
     op.create_index(
         "uq_judgements_decides",
         "judgements",
@@ -129,8 +148,8 @@ def upgrade() -> None:
             ["dialog_id"], ["dialogs.id"], name=op.f("fk_review_claims_dialog_id_dialogs")
         ),
         sa.PrimaryKeyConstraint("dialog_id", name=op.f("pk_review_claims")),
+        sa.UniqueConstraint("admin_id", name=op.f("uq_review_claims_admin_id")),
     )
-    op.create_index("ix_review_claims_admin_id", "review_claims", ["admin_id"])
     op.create_table(
         "worker_notes",
         sa.Column("id", sa.Text(), nullable=False),

@@ -1,0 +1,326 @@
+"""Which dialogs wait for a reviewer, and who has which in hand.
+
+What waits: complete dialogs without a verdict; others that ended, if something was found in them
+or their pay waits for approval; and dialogs that somebody else has judged and that are to be
+judged twice. A reviewer is given one at a time, and holds it by a row for `CLAIM_S`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, literal_column, select
+
+from dialogs.record.bulk import Row, RowLock, RowUpdate
+from dialogs.record.queries import chunks
+from dialogs.record.tables import (
+    TO_JUDGE,
+    dialogs,
+    findings,
+    judgements,
+    ledger,
+    review_claims,
+    seats,
+)
+from dialogs.record.writer import Change, Decision
+from dialogs.rules import LedgerState, Outcome, SeatStatus
+
+CLAIM_S: Final = 600.0
+"""For how long a reviewer who does not ask again keeps a dialog."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which dialogs a reviewer wants; None is any. `complete` asks for complete ones, or for all
+    others; `worker` is our id of the person; times are those at which dialogs ended, the second
+    one not included."""
+
+    flag: str | None = None
+    unflagged: bool = False
+    worker: str | None = None
+    outcome: Outcome | None = None
+    complete: bool | None = None
+    since: float | None = None
+    until: float | None = None
+
+
+ANY: Final = Filters()
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A dialog that waits; `second` says that somebody else has judged it already."""
+
+    dialog_id: str
+    ended_at: float
+    second: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Who has a dialog in hand, and until when."""
+
+    dialog_id: str
+    admin_id: str
+    until: float
+
+
+# --- Reading -------------------------------------------------------------------------------
+
+_FOUND: Final = select(findings.c.number).where(findings.c.dialog_id == dialogs.c.id)
+# Not the bare column: SQLite would look through all that is owed for each dialog.
+_IS_OWED: Final = func.coalesce(ledger.c.state, "") == LedgerState.OWED.value
+_OWED: Final = (
+    select(ledger.c.reason)
+    .select_from(seats.join(ledger, ledger.c.arrival_id == seats.c.arrival_id))
+    .where(
+        seats.c.dialog_id == dialogs.c.id,
+        seats.c.status != SeatStatus.GIVEN_UP.value,
+        _IS_OWED,
+    )
+)
+_DECIDED: Final = select(judgements.c.admin_id).where(
+    judgements.c.dialog_id == dialogs.c.id, judgements.c.decides.is_(True)
+)
+_WAITS: Final = TO_JUDGE & (
+    (dialogs.c.outcome == literal_column(f"'{Outcome.COMPLETE.value}'"))
+    | (~_DECIDED.exists() & (_FOUND.exists() | _OWED.exists()))
+)
+
+
+def held_by_others(admin_id: Any, now: Any) -> ColumnElement[bool]:
+    """Whether somebody else has the dialog in hand."""
+    return (
+        select(review_claims.c.admin_id)
+        .where(
+            review_claims.c.dialog_id == dialogs.c.id,
+            review_claims.c.admin_id != admin_id,
+            review_claims.c.until > now,
+        )
+        .exists()
+    )
+
+
+def _matching(filters: Filters) -> list[ColumnElement[bool]]:
+    found: list[ColumnElement[bool]] = []
+    if filters.flag is not None:
+        flagged = select(findings.c.dialog_id).where(findings.c.flag == filters.flag)
+        found.append(dialogs.c.id.in_(flagged))
+    if filters.unflagged:
+        found.append(~_FOUND.exists())
+    if filters.worker is not None:
+        theirs = select(seats.c.dialog_id).where(seats.c.worker_id == filters.worker)
+        found.append(dialogs.c.id.in_(theirs))
+    if filters.outcome is not None:
+        found.append(dialogs.c.outcome == filters.outcome.value)
+    if filters.complete is not None:
+        is_complete = dialogs.c.outcome == Outcome.COMPLETE.value
+        found.append(is_complete if filters.complete else ~is_complete)
+    if filters.since is not None:
+        found.append(dialogs.c.ended_at >= filters.since)
+    if filters.until is not None:
+        found.append(dialogs.c.ended_at < filters.until)
+    return found
+
+
+def _first(study_id: str, admin_id: str, filters: Filters, now: float, *what: Any) -> Select[Any]:
+    """Dialogs on which nobody has decided yet."""
+    return (
+        select(*what)
+        .select_from(dialogs)
+        .where(
+            dialogs.c.study_id == study_id,
+            _WAITS,
+            ~held_by_others(admin_id, now),
+            *_matching(filters),
+        )
+    )
+
+
+def _second(study_id: str, admin_id: str, filters: Filters, now: float, *what: Any) -> Select[Any]:
+    """Dialogs that somebody else has judged and that are to be judged again."""
+    return (
+        select(*what)
+        .select_from(judgements.join(dialogs, dialogs.c.id == judgements.c.dialog_id))
+        .where(
+            judgements.c.again.is_(True),
+            judgements.c.admin_id != admin_id,
+            dialogs.c.study_id == study_id,
+            ~held_by_others(admin_id, now),
+            *_matching(filters),
+        )
+    )
+
+
+def number_waiting(
+    connection: Connection, study_id: str, admin_id: str, filters: Filters, now: float
+) -> int:
+    """How many dialogs wait for this reviewer, those that others have in hand not counted."""
+    queries = (each(study_id, admin_id, filters, now, func.count()) for each in (_first, _second))
+    return sum(connection.execute(query).scalar_one() for query in queries)
+
+
+def next_waiting(
+    connection: Connection,
+    study_id: str,
+    admin_id: str,
+    filters: Filters,
+    now: float,
+    *,
+    only: str | None = None,
+    skipped: Collection[str] = (),
+) -> Waiting | None:
+    """What waits longest for this reviewer, by when it ended; with `only`, that one if it waits.
+    What they have `skipped` comes after everything else."""
+    oldest: list[tuple[bool, float, str, bool]] = []
+    for second, which in ((False, _first), (True, _second)):
+        query = which(study_id, admin_id, filters, now, dialogs.c.id, dialogs.c.ended_at)
+        query = query.order_by(dialogs.c.ended_at, dialogs.c.id).limit(1)
+        if only is not None:
+            queries = [query.where(dialogs.c.id == only)]
+        elif skipped:
+            queries = [
+                query.where(dialogs.c.id.not_in(skipped)),
+                query.where(dialogs.c.id.in_(skipped)),
+            ]
+        else:
+            queries = [query]
+        for late, each in enumerate(queries):
+            for row in connection.execute(each):
+                oldest.append((bool(late), row.ended_at, row.id, second))
+    if not oldest:
+        return None
+    _, ended_at, dialog_id, second = min(oldest)
+    return Waiting(dialog_id, ended_at, second)
+
+
+def all_waiting(
+    connection: Connection, study_id: str, admin_id: str, filters: Filters, now: float
+) -> list[str]:
+    """The dialogs on which nobody has decided yet and that nobody else has in hand, oldest
+    first."""
+    query = _first(study_id, admin_id, filters, now, dialogs.c.id)
+    return list(
+        connection.execute(query.order_by(dialogs.c.ended_at, dialogs.c.id)).scalars().all()
+    )
+
+
+def owed_in(connection: Connection, dialog_ids: Collection[str]) -> tuple[int, int]:
+    """How many payments of these dialogs wait for approval, and what they come to in cents."""
+    payments = cents = 0
+    for chunk in chunks(dialog_ids):
+        query = (
+            select(func.count(), func.coalesce(func.sum(ledger.c.cents), 0))
+            .select_from(seats.join(ledger, ledger.c.arrival_id == seats.c.arrival_id))
+            .where(
+                seats.c.dialog_id.in_(chunk),
+                seats.c.status != SeatStatus.GIVEN_UP.value,
+                _IS_OWED,
+            )
+        )
+        more, sum_ = connection.execute(query).one()
+        payments, cents = payments + more, cents + int(sum_)
+    return payments, cents
+
+
+def claim_of(connection: Connection, admin_id: str) -> Claim | None:
+    """What this reviewer has in hand, or had until it ran out."""
+    query = select(review_claims).where(review_claims.c.admin_id == admin_id)
+    row = connection.execute(query).one_or_none()
+    return None if row is None else Claim(row.dialog_id, row.admin_id, row.until)
+
+
+def claims_on(connection: Connection, dialog_ids: Collection[str]) -> dict[str, Claim]:
+    """Who has these dialogs in hand, or had until it ran out."""
+    return {
+        row.dialog_id: Claim(row.dialog_id, row.admin_id, row.until)
+        for chunk in chunks(dialog_ids)
+        for row in connection.execute(
+            select(review_claims).where(review_claims.c.dialog_id.in_(chunk))
+        )
+    }
+
+
+# --- Decisions -----------------------------------------------------------------------------
+
+# Whatever is done about the review of a dialog waits for what is being done, and then looks.
+_ONE_AT_A_TIME: Final = RowLock(
+    select(dialogs.c.id).where(dialogs.c.id == bindparam("dialog")).with_for_update(key_share=True)
+)
+_NOT_IN_OTHER_HANDS: Final = RowLock(
+    select(dialogs.c.id).where(
+        dialogs.c.id == bindparam("dialog"),
+        ~held_by_others(bindparam("admin"), bindparam("now")),
+    )
+)
+_GIVEN_BACK: Final = RowUpdate(
+    lambda p: review_claims.delete().where(
+        review_claims.c.dialog_id == p["dialog"],
+        review_claims.c.admin_id == p["admin"],
+        review_claims.c.until == p["before"],
+    ),
+    dialog=review_claims.c.dialog_id,
+    admin=review_claims.c.admin_id,
+    before=review_claims.c.until,
+)
+_PROLONGED: Final = RowUpdate(
+    lambda p: (
+        review_claims.update()
+        .where(
+            review_claims.c.dialog_id == p["dialog"],
+            review_claims.c.admin_id == p["admin"],
+            review_claims.c.until == p["before"],
+        )
+        .values(until=p["then"])
+    ),
+    dialog=review_claims.c.dialog_id,
+    admin=review_claims.c.admin_id,
+    before=review_claims.c.until,
+    then=review_claims.c.until,
+)
+
+
+def in_own_hands(dialog_id: str, admin_id: str, now: float) -> tuple[Change, ...]:
+    """What must hold while a reviewer does something about a dialog: nobody else has it."""
+    return (
+        Change(_ONE_AT_A_TIME, {"dialog": dialog_id}),
+        Change(_NOT_IN_OTHER_HANDS, {"dialog": dialog_id, "admin": admin_id, "now": now}),
+    )
+
+
+def given_back(claim: Claim) -> Change:
+    """The dialog is in nobody's hands any more; conflicts if the claim has changed."""
+    return Change(
+        _GIVEN_BACK,
+        {"dialog": claim.dialog_id, "admin": claim.admin_id, "before": claim.until},
+    )
+
+
+def claim_row(dialog_id: str, admin_id: str, now: float) -> Row:
+    return {"dialog_id": dialog_id, "admin_id": admin_id, "until": now + CLAIM_S}
+
+
+def claimed(
+    dialog_id: str, admin_id: str, earlier: Claim | None, theirs: Claim | None, now: float
+) -> Decision:
+    """A reviewer takes a dialog in hand. `earlier` is what they had, perhaps the same one;
+    `theirs` what is known of this dialog's claim. Conflicts if somebody else is faster."""
+    held = in_own_hands(dialog_id, admin_id, now)
+    if earlier is not None and earlier.dialog_id == dialog_id:
+        params = {
+            "dialog": dialog_id,
+            "admin": admin_id,
+            "before": earlier.until,
+            "then": now + CLAIM_S,
+        }
+        return Decision(dialog_id, (), (*held, Change(_PROLONGED, params)))
+    before = tuple(given_back(claim) for claim in (earlier, theirs) if claim is not None)
+    row = (review_claims, claim_row(dialog_id, admin_id, now))
+    return Decision(dialog_id, (row,), (*held, *before))
+
+
+def left_alone(claim: Claim) -> Decision:
+    """A reviewer gives back what they had in hand; conflicts if the claim has changed."""
+    return Decision(claim.dialog_id, (), (given_back(claim),))
