@@ -10,13 +10,13 @@ from pathlib import Path
 
 import click
 
+from dialogs.money import to_text
 from dialogs.record import hits as rows
 from dialogs.record import queries
 from dialogs.record import supply as supplies
 from dialogs.record.store import Record
 from dialogs.rules import HitState, StudyStatus
 from duologue.console import record_of, site_of
-from duologue.money import to_text
 from duologue.problems import BadInput
 from duologue.recruiting import hit_config, recruiter_for
 from duologue.serve import Site

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import click
 
+from dialogs.money import to_cents
 from dialogs.record import payments as rows
 from dialogs.record import queries
 from dialogs.record.erasing import erased_among
@@ -21,7 +22,6 @@ from dialogs.record.queries import ArrivalRow
 from dialogs.rules import LedgerState
 from duologue.console import AS_JSON, run, show
 from duologue.hits.desk import DRY_RUN, YES, Desk, desk, needs, sure
-from duologue.money import to_cents
 from duologue.problems import BadInput
 from duologue.words import count
 from hit_manager import ledger
