@@ -55,17 +55,22 @@ def chunks(ids: Collection[str]) -> Iterator[list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class StudyRow:
+    """A study; `changes` is what the team has changed while it runs, by name (`dialogs.terms`)."""
+
     id: str
     status: StudyStatus
     config: dict[str, Any]
     created_at: float
+    changes: dict[str, float | int]
 
 
 def study(connection: Connection, study_id: str) -> StudyRow | None:
     row = connection.execute(select(studies).where(studies.c.id == study_id)).one_or_none()
     if row is None:
         return None
-    return StudyRow(row.id, StudyStatus(row.status), orjson.loads(row.config), row.created_at)
+    changes = orjson.loads(row.changes) if row.changes else {}
+    config = orjson.loads(row.config)
+    return StudyRow(row.id, StudyStatus(row.status), config, row.created_at, changes)
 
 
 @dataclass(frozen=True, slots=True)
