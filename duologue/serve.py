@@ -25,12 +25,14 @@ from redis.exceptions import BusyLoadingError, RedisError
 from chatserver.config import Failpoints, ServerConfig
 from chatserver.server import Server, serve
 from dialogs.record.store import Record
+from dialogs.terms import Changes
 from duologue.embedded import EmbeddedRedis
 from duologue.preparation import PICTURES, Progress, put_items, put_study
 from duologue.problems import BadInput
 from duologue.recruiting import door_for, hit_config, hooks_for, recruiter_for, sites_of
 from duologue.settings import Settings
 from duologue.study import StudyFile
+from hit_manager.config import HitConfig
 from hit_manager.manager import HitManager
 from hit_manager.recruiters.base import Recruiter
 
@@ -245,8 +247,8 @@ async def running(
 ) -> AsyncIterator[Server]:
     """A server process for the site, serving while the context is open.
 
-    With `hits` it also recruits and pays, where the study's recruiter can: a round every
-    `hits_every_s` seconds, or as usual.
+    With `hits` it also recruits and pays, where the study's recruiter can, and carries out what
+    the team wants of people and payments: a round every `hits_every_s` seconds, or as usual.
     """
     # The default thresholds halve the rate at a thousand sockets.
     gc.set_threshold(50_000, 20, 50)
@@ -256,13 +258,12 @@ async def running(
     frames = (*chosen.frame_ancestors, *sites_of(recruiter))
     chosen = replace(chosen, frame_ancestors=tuple(dict.fromkeys(frames)))
     door = partial(door_for, recruiter, site.study.study.id)
-    able = recruiter.capabilities.posts or recruiter.capabilities.pays
     soon = asyncio.Event()
-    hooks = hooks_for(recruiter, soon.set) if hits and able else {}
+    hooks = hooks_for(recruiter, soon.set) if hits else {}
     async with serve(
         chosen, site.settings.database_url, redis_url, failpoints, door, hooks
     ) as server:
-        if not (hits and able):
+        if not hits:
             yield server
             return
         async with _recruiting(site, recruiter, server, soon, every_s=hits_every_s):
@@ -274,9 +275,12 @@ async def _recruiting(
     site: Site, recruiter: Recruiter, server: Server, soon: asyncio.Event, *, every_s: float | None
 ) -> AsyncIterator[None]:
     """The hit manager beside a server."""
-    config = hit_config(site.study, server.url)
-    config = replace(config, interval_s=every_s or config.interval_s)
-    manager = HitManager(server.service.record, recruiter, config)
+
+    def config_for(changes: Changes) -> HitConfig:
+        config = hit_config(site.study.changed(changes), server.url)
+        return replace(config, interval_s=every_s or config.interval_s)
+
+    manager = HitManager(server.service.record, recruiter, config_for({}), config_for=config_for)
     stop = asyncio.Event()
     work = asyncio.ensure_future(manager.run(stop, soon))
     try:

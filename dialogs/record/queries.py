@@ -344,6 +344,12 @@ def latest_arrival(connection: Connection, worker: str) -> ArrivalRow | None:
     return None if row is None else _arrival(row)
 
 
+def arrivals_of_worker(connection: Connection, worker: str) -> list[ArrivalRow]:
+    """All of a worker's arrivals, the newest first."""
+    query = _ARRIVALS.where(arrivals.c.worker_id == worker).order_by(arrivals.c.created_at.desc())
+    return [_arrival(row) for row in connection.execute(query)]
+
+
 def arrival_of_assignment(
     connection: Connection, study_id: str, assignment_id: str
 ) -> ArrivalRow | None:
