@@ -21,6 +21,8 @@ from dialogs.items import ItemsError, read_items
 from dialogs.record.errors import RecordError
 from dialogs.record.studies import changed_status
 from dialogs.rules import StudyStatus
+from duologue.changes import note_of_changes
+from duologue.changes import study as study_command
 from duologue.console import AS_JSON, STUDY, Between, record_of, run, show, site_of, writing
 from duologue.demo import chose_port, demo_plan, make_site, run_demo
 from duologue.demo_market import market_site, run_market_demo
@@ -179,6 +181,8 @@ async def _serve(site: Site, redis: EmbeddedRedis | str, *, hits: bool) -> None:
     added = await prepare_record(site, _progress("preparing pictures"))
     if added:
         click.echo(f"{count(added, 'item')} added")
+    if note := await note_of_changes(site):
+        click.echo(note, err=True)
     async with running(site, redis_url, hits=hits) as server:
         invited = "?invite=CODE" if site.study.study.one_time_invitations else ""
         click.echo(f"workers: {server.url}/work{invited}")
@@ -394,3 +398,4 @@ cli.add_command(hits_command, "hits")
 cli.add_command(market_command, "market")
 cli.add_command(reports_command, "reports")
 cli.add_command(erase_command, "erase")
+cli.add_command(study_command, "study")

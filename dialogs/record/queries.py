@@ -283,8 +283,10 @@ _RELEASES_OF: Final = (
         .correlate(arrivals)
         .scalar_subquery()
         .label("worker_dialogs"),
+        workers.c.excluded_at,
     )
     .join(arrivals, arrivals.c.id == releases.c.arrival_id)
+    .join(workers, workers.c.id == arrivals.c.worker_id)
     .outerjoin(dialogs, dialogs.c.id == releases.c.dialog_id)
     .where(releases.c.arrival_id.in_(bindparam("ids", expanding=True)))
 )
@@ -398,7 +400,8 @@ def histories(connection: Connection, worker_ids: Collection[str]) -> Mapping[st
 class ReleaseRow:
     """How an arrival ended and what it is owed in all (cents).
 
-    `worker_dialogs` is how many dialogs its worker has had in the study so far.
+    `worker_dialogs` is how many dialogs its worker has had in the study so far, and `excluded`
+    whether the team lets them begin no other.
     """
 
     release: Release
@@ -407,6 +410,7 @@ class ReleaseRow:
     cents: int
     outcome: Outcome | None
     worker_dialogs: int
+    excluded: bool
 
 
 def releases_of(connection: Connection, arrival_ids: Collection[str]) -> dict[str, ReleaseRow]:
@@ -421,6 +425,7 @@ def releases_of(connection: Connection, arrival_ids: Collection[str]) -> dict[st
                 int(row.cents),
                 Outcome(row.outcome) if row.outcome else None,
                 row.worker_dialogs,
+                row.excluded_at is not None,
             )
     return found
 
