@@ -282,6 +282,7 @@ async def _recruiting(
 
     manager = HitManager(server.service.record, recruiter, config_for({}), config_for=config_for)
     stop = asyncio.Event()
+    server.service.on_wish = soon.set
     work = asyncio.ensure_future(manager.run(stop, soon))
     try:
         yield

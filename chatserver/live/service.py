@@ -362,3 +362,7 @@ class LiveService:
 
     on_replaced: Callable[[Page], None] = staticmethod(lambda page: None)
     """Set by the edge: tell this page that another one took over, and close it."""
+
+    on_wish: Callable[[], None] = staticmethod(lambda: None)
+    """Set by the composition root, where a hit manager runs beside this: the team has written down
+    what it wants of the recruiter, and somebody looks whether it is done."""

@@ -67,10 +67,6 @@ _CAN_BE_APPROVED: Final = (LedgerState.OWED,)
 _CAN_BE_RETRIED: Final = (LedgerState.FAILED, LedgerState.HELD)
 
 
-def _nobody_asks() -> None:
-    """Where no hit manager runs in this process: another one finds the row."""
-
-
 def _nobody_looks(what: str) -> None:
     """Where nobody is told of changes."""
 
@@ -78,7 +74,6 @@ def _nobody_looks(what: str) -> None:
 class Acting:
     """The actions. Each takes who acts, and what its body says, and answers for the page.
 
-    `ask()` tells the hit manager of this process that there is something to do now;
     `changed(what)` tells open pages that what they show is older than the record, by the names
     of `Changed`.
     """
@@ -89,7 +84,6 @@ class Acting:
         *,
         able: Able,
         steering: Steers | None = None,
-        ask: Callable[[], None] = _nobody_asks,
         changed: Callable[[str], None] = _nobody_looks,
         now: Callable[[], float] = time.time,
     ) -> None:
@@ -98,7 +92,6 @@ class Acting:
         self._study_id = service.config.study.id
         self._able = able
         self._steering = steering
-        self._ask = ask
         self._changed = changed
         self._now = now
         self.study = Changing(service, changed=changed, now=now)
@@ -268,7 +261,7 @@ class Acting:
         return self._asked("workers", key)
 
     def _asked(self, what: str, request: str | None = None) -> Done:
-        self._ask()
+        self._service.on_wish()
         self._changed(what)
         return Done(request=request)
 

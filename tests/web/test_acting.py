@@ -70,9 +70,9 @@ async def team(live: Live, steering: Any = None, **able: bool) -> AsyncIterator[
         live.servers[0].service,
         able=Able(**able),
         steering=steering,
-        ask=lambda: made.asked.append(1),
         changed=made.changed.append,
     )
+    live.servers[0].service.on_wish = lambda: made.asked.append(1)
     add_actions(app, acting, lambda request: made.ada)
     async with made.http:
         yield made
