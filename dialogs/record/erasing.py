@@ -26,6 +26,7 @@ from dialogs.record.stuck import OVER
 from dialogs.record.tables import (
     arrivals,
     assignments,
+    audit,
     dialogs,
     erasures,
     events,
@@ -35,9 +36,11 @@ from dialogs.record.tables import (
     releases,
     reports,
     seats,
+    team_requests,
+    worker_notes,
     workers,
 )
-from dialogs.rules import ArrivalStatus, Phase
+from dialogs.rules import ArrivalStatus, Phase, RequestState
 
 MARK: Final = "[erased]"
 """Stands where somebody's words did."""
@@ -45,7 +48,19 @@ MARK: Final = "[erased]"
 Pseudonym = Callable[[str, str], str]
 """Makes of a recruiter's name and its id of a person what stands in place of the id."""
 
-_TOUCHED: Final = (arrivals, assignments, events, ledger, payment_steps, releases, reports, workers)
+_TOUCHED: Final = (
+    arrivals,
+    assignments,
+    audit,
+    events,
+    ledger,
+    payment_steps,
+    releases,
+    reports,
+    team_requests,
+    worker_notes,
+    workers,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +238,7 @@ def _erase_one(
         payment_steps.update().where(payment_steps.c.arrival_id.in_(mine)).values(detail=None),
     ):
         connection.execute(statement)
+    _erase_what_the_team_wrote(connection, row.id, mine)
     for arrival_id in person.arrivals:
         code = f"erased-{secrets.token_hex(12)}"
         connection.execute(
@@ -236,6 +252,25 @@ def _erase_one(
             "texts": person.texts,
         }
         connection.execute(erasures.insert(), happened)
+
+
+def _erase_what_the_team_wrote(connection: Connection, worker_id: str, mine: Any) -> None:
+    """Notes about them, messages to them, and why they were excluded. That it was done stays."""
+    about = (team_requests.c.target == worker_id) | team_requests.c.target.in_(mine)
+    told = (audit.c.target == worker_id) | audit.c.target.in_(mine)
+    # What would still have to be done could not be: nobody knows for whom.
+    wanted = team_requests.c.state == RequestState.WANTED.value
+    gone = {"state": RequestState.FAILED.value, "problem": "was erased on request"}
+    for statement in (
+        worker_notes.update().where(worker_notes.c.worker_id == worker_id).values(text=MARK),
+        team_requests.update().where(about, wanted).values(**gone),
+        team_requests.update().where(about).values(data="{}"),
+        audit.update().where(told).values(before=None, after=None),
+        workers.update()
+        .where(workers.c.id == worker_id, workers.c.excluded_why.is_not(None))
+        .values(excluded_why=MARK),
+    ):
+        connection.execute(statement)
 
 
 def _erase_messages(connection: Connection, said: Sequence[tuple[str, int, Said]]) -> None:
