@@ -657,9 +657,9 @@ class Limits(Wire):
     turn_limit_s: float | None = Field(default=None, gt=0, le=604_800)
     dialog_limit_s: float | None = Field(default=None, gt=0, le=604_800)
     lobby_limit_s: float | None = Field(default=None, gt=0, le=604_800)
-    pay_complete: int | None = Field(default=None, ge=0, le=1_000_000)
-    pay_left: int | None = Field(default=None, ge=0, le=1_000_000)
-    pay_waiting_per_minute: int | None = Field(default=None, ge=0, le=1_000_000)
+    pay_complete: int | None = Field(default=None, ge=0, le=2_147_483_647)
+    pay_left: int | None = Field(default=None, ge=0, le=2_147_483_647)
+    pay_waiting_per_minute: int | None = Field(default=None, ge=0, le=2_147_483_647)
 
 
 class ChangeStudy(Wire):

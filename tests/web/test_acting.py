@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from dialogs.dialog import Known, Refusal, RefusalCode
 from dialogs.record import tables
 from dialogs.rules import AdminRole, LedgerState, Role
 from tests.live import Live, Person
+from tests.web.test_absence import types
 
 KEY = "key-of-a-page"
 
@@ -327,6 +329,16 @@ async def test_a_change_holds_for_dialogs_to_come_and_no_other(live: Live) -> No
         (row,) = await audit(live)
         assert row[0] == "study.change"
         assert row[3] == {"changes": changes, "reason": "People are quick."}
+
+
+async def test_a_running_turn_is_stretched_by_the_rules_of_its_dialog(live: Live) -> None:
+    asker, _ = await live.two(rules={"turn_limit_s": 1.0, "turn_stretch": 3, "grace_s": 0.5})
+    typing = asyncio.create_task(types(asker))
+    async with team(live) as ours:
+        await ours.does("study/change", changes={"turn_limit_s": 600.0}, reason="Slower.")
+    await asker.shows("released")
+    typing.cancel()
+    assert asker.released["release"] == "left"
 
 
 async def test_every_process_takes_a_change_over(live_postgres: Live) -> None:
