@@ -16,15 +16,13 @@ from chatserver.tokens import new_code
 from dialogs.record import queries
 from dialogs.record.decisions import release_unseated
 from dialogs.record.errors import Conflict
-from dialogs.record.excluding import excluded, excluded_outside, workers_by_id
+from dialogs.record.excluding import excluded, excluded_outside
 from dialogs.record.queries import ArrivalRow
 from dialogs.record.store import Record
 from dialogs.record.writer import Decision, together
 from dialogs.rules import ArrivalStatus, Release
 
 log = logging.getLogger("duologue.live")
-
-ATTEMPTS: Final = 5
 
 _OUTSIDE: Final = (ArrivalStatus.ARRIVED, ArrivalStatus.WAITING)
 
@@ -48,34 +46,23 @@ class Exclusion:
         self._now = now
 
     async def exclude(self, worker_id: str, why: str, *with_it: Decision) -> bool:
-        """Exclude a worker, together with what else is to be written down. An arrival of theirs
-        that holds no seat is released by the same decision: either it is, or it was seated first.
+        """Exclude a worker, together with what else is to be written down, and release them if
+        they hold no seat: from now on they get none.
 
         Returns False if they are excluded already.
         """
-        for _ in range(ATTEMPTS):
-            row = await self._record.read(queries.latest_arrival, worker_id)
-            outside = row if row is not None and row.status in _OUTSIDE else None
-            parts = [excluded(worker_id, why, self._now()), *with_it]
-            if outside is not None:
-                parts.append(self._screened_out(outside))
-            try:
-                await self._record.writer.commit(together(*parts))
-            except Conflict:
-                known = await self._record.one(workers_by_id, worker_id)
-                if known is None or known.excluded_at is not None:
-                    return False
-                continue
-            if outside is not None:
-                await self._tell(outside)
-            # Somebody who came in at this moment was not seen by the decision.
-            await self.look()
-            return True
-        raise Conflict(f"the worker {worker_id} went on meanwhile, again and again")
+        try:
+            await self._record.writer.commit(
+                together(excluded(worker_id, why, self._now()), *with_it)
+            )
+        except Conflict:
+            return False
+        await self.look()
+        return True
 
     async def look(self) -> None:
-        """Release whoever is excluded and holds no seat: who came in at the moment of it, or went
-        back to the lobby after a dialog."""
+        """Release whoever is excluded and holds no seat: who waited, who came in at that moment, and
+        who went back to the lobby after a dialog."""
         for arrival_id in await self._record.read(excluded_outside, self._study().id):
             row = await self._record.one(queries.arrivals_by_id, arrival_id)
             if row is None or row.status not in _OUTSIDE:

@@ -207,6 +207,22 @@ async def test_work_that_never_comes_is_not_waited_for_for_ever(at: Recruiting) 
     assert "never handed in" in (problem or "")
 
 
+async def test_work_that_never_comes_is_not_waited_for_on_prolific(
+    there: ProlificRecruiting,
+) -> None:
+    """There, what is not handed in is shown as taken."""
+    (arrival,) = await there.come_in(1)
+    there.write(release, arrival, 0)
+    await ask(there.record, RequestKind.REJECT, arrival, reason="No text. " * 20)
+    await there.manager.round()
+    assert (await became(there.record))[0] is RequestState.WANTED
+    there.stage.clock.advance(CONFIG.assignment_duration_s + 1000.0)
+    await there.manager.round()
+    state, problem = await became(there.record)
+    assert state is RequestState.DONE
+    assert "so nothing is paid for it" in (problem or "")
+
+
 # --- Messages ----------------------------------------------------------------------------------
 
 
