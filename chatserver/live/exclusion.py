@@ -61,8 +61,8 @@ class Exclusion:
         return True
 
     async def look(self) -> None:
-        """Release whoever is excluded and holds no seat: who waited, who came in at that moment, and
-        who went back to the lobby after a dialog."""
+        """Release whoever is excluded and holds no seat: who waited, who came in at that moment,
+        and who went back to the lobby after a dialog."""
         for arrival_id in await self._record.read(excluded_outside, self._study().id):
             row = await self._record.one(queries.arrivals_by_id, arrival_id)
             if row is None or row.status not in _OUTSIDE:
