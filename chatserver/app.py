@@ -190,7 +190,7 @@ async def _work(request: web.Request) -> web.StreamResponse:
 async def _study(request: web.Request) -> web.StreamResponse:
     """The study for the preview, which whoever only wants to look never gets beyond."""
     service = request.app[SERVICE]
-    study, door = service.config.study, service.door
+    study, door = service.study(), service.door
     preview = door.preview(request.query)
     return _json(study_out(study, door.recruiter, paused=not service.is_open(), preview=preview))
 

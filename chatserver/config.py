@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
 from dialogs.dialog import PRESENCE_S
 from dialogs.rules import Rules
+from dialogs.terms import Changes, Terms, contradictions
 from pairing.lobby import FRESH_S
 
 
@@ -32,7 +33,8 @@ class Check:
 @dataclass(frozen=True, slots=True)
 class StudyConfig:
     """The study as the live server runs it. Durations in seconds. `review_twice` is the share of
-    dialogs that two people are to judge."""
+    dialogs that two people are to judge; of the recruiter it knows only what its `terms` must fit
+    to."""
 
     id: str
     title: str
@@ -53,6 +55,33 @@ class StudyConfig:
     same_address: SameAddress = SameAddress.FLAG
     review_twice: float = 0.0
     invitations: frozenset[str] | None = None
+    recruiter: str = "link"
+    reward: int | None = None
+    screen_out: int | None = None
+
+    @property
+    def terms(self) -> Terms:
+        """What can be changed while it runs, and what that must fit to."""
+        return Terms(
+            self.rules,
+            self.start_s,
+            self.lobby_limit_s,
+            self.assignment_duration_s,
+            self.recruiter,
+            self.reward,
+            self.screen_out,
+        )
+
+    def changed(self, changes: Changes) -> StudyConfig:
+        """The study as the team has changed it while it runs.
+
+        Raises:
+            ValueError: it does not fit together; one line a problem.
+        """
+        terms = self.terms.changed(changes)
+        if problems := contradictions(terms):
+            raise ValueError("\n".join(problems))
+        return replace(self, rules=terms.rules, lobby_limit_s=terms.lobby_limit_s)
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,6 +130,7 @@ class ErrorCode(StrEnum):
     STUDY_PAUSED = "study_paused"
     TRY_AGAIN = "try_again"
     CAP_REACHED = "cap_reached"
+    NOT_NEEDED = "not_needed"
     NO_INVITATION = "no_invitation"
     UNKNOWN_INVITATION = "unknown_invitation"
     WRONG_ANSWERS = "wrong_answers"

@@ -23,6 +23,8 @@ from dialogs.record.studies import changed_status
 from dialogs.rules import StudyStatus
 from duologue.admin import command as admin_command
 from duologue.admin import how_to_begin, monitor_of
+from duologue.changes import note_of_changes
+from duologue.changes import study as study_command
 from duologue.console import AS_JSON, STUDY, Between, record_of, run, show, site_of, writing
 from duologue.demo import chose_port, demo_plan, make_site, run_demo
 from duologue.demo_market import market_site, run_market_demo
@@ -183,6 +185,8 @@ async def _serve(site: Site, redis: EmbeddedRedis | str, *, hits: bool) -> None:
     added = await prepare_record(site, _progress("preparing pictures"))
     if added:
         click.echo(f"{count(added, 'item')} added")
+    if note := await note_of_changes(site):
+        click.echo(note, err=True)
     async with running(site, redis_url, hits=hits) as server:
         invited = "?invite=CODE" if site.study.study.one_time_invitations else ""
         click.echo(f"workers: {server.url}/work{invited}")
@@ -404,3 +408,4 @@ cli.add_command(status_command, "status")
 cli.add_command(watch_command, "watch")
 cli.add_command(erase_command, "erase")
 cli.add_command(admin_command, "admin")
+cli.add_command(study_command, "study")

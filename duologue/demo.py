@@ -14,12 +14,12 @@ from typing import Any, Final
 from chatserver.config import ServerConfig
 from chatserver.server import Server
 from dialogs.export.visdial import export_visdial
+from dialogs.money import to_text
 from dialogs.record import queries
 from dialogs.record.totals import study_totals
 from dialogs.rules import ArrivalStatus
 from duologue.admin import demo_line
 from duologue.embedded import EmbeddedRedis
-from duologue.money import to_text
 from duologue.problems import BadInput
 from duologue.scenes import write_scenes
 from duologue.serve import (

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, func, select
 
 from chatserver.server import Server
 from dialogs.export.visdial import export_visdial
+from dialogs.money import to_text
 from dialogs.record import hits as hit_rows
 from dialogs.record import supply as supplies
 from dialogs.record.payments import LedgerTotal, ledger_totals
@@ -27,7 +28,6 @@ from duologue.admin import demo_line
 from duologue.demo import config_for, make_site
 from duologue.embedded import EmbeddedRedis
 from duologue.market import alone, keep_url, store_url
-from duologue.money import to_text
 from duologue.serve import Site, prepare_record, running, until_told_to_stop, url_of
 from duologue.simulate.market import simulate_market
 from duologue.simulate.plan import Plan

@@ -10,13 +10,13 @@ from typing import Any, Final
 import click
 
 from chatserver.tokens import Tokens
+from dialogs.money import to_text
 from dialogs.record import erasing
 from dialogs.record.erasing import Person
 from dialogs.record.errors import Conflict
 from duologue.console import AS_JSON, record_of, run, show, site_of
 from duologue.hits.desk import DRY_RUN, YES, sure
 from duologue.hits.money import STUDY_OPTION
-from duologue.money import to_text
 from duologue.problems import BadInput
 from duologue.serve import Site
 from duologue.words import count

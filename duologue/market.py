@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 import click
 from sqlalchemy import Connection
 
+from dialogs.money import to_cents, to_text
 from duologue import locks
 from duologue.console import AS_JSON, new_file, run, show, writing
 from duologue.logs import log_to_stderr
 from duologue.market_about import about_options
-from duologue.money import to_cents, to_text
 from duologue.problems import BadInput
 from duologue.serve import probe_port, until_told_to_stop
 from duologue.settings import is_loopback

@@ -10,13 +10,14 @@ from decimal import Decimal
 from chatserver.doors import Door, NotAdmitted, Visitor
 from chatserver.hooks import Hook
 from chatserver.wire import ErrorCode, Submit
+from dialogs.money import to_cents, to_text
 from dialogs.record.hits import hit_by_remote_id, hit_by_token, hits_by_id
 from dialogs.record.queries import ArrivalRow, ReleaseRow
 from dialogs.record.store import Record
-from duologue.money import to_cents, to_text
+from dialogs.terms import least_for
 from duologue.problems import BadInput
 from duologue.settings import Settings
-from duologue.study import StudyFile, least_owed, read_invitations
+from duologue.study import StudyFile, read_invitations
 from hit_manager.config import HitConfig
 from hit_manager.recruiters.base import Arriving, Proof, Recruiter, Refused, Unavailable
 from hit_manager.recruiters.link import Link
@@ -36,7 +37,7 @@ def reward_of(study: StudyFile) -> int:
     pay, given = study.pay.to_pay(), study.recruiter.reward
     if given is not None:
         return to_cents(given, pay.currency)
-    return least_owed(pay) if study.recruiter.kind == "mturk" else pay.complete
+    return least_for(study.recruiter.kind, pay)
 
 
 def _description(study: StudyFile, reward: int) -> str:

@@ -20,9 +20,9 @@ from pydantic import (
 )
 
 from chatserver.config import SameAddress
+from dialogs.money import CURRENCIES, to_cents
 from dialogs.rules import PROTOCOLS, Pay
 from duologue import texts
-from duologue.money import CURRENCIES, to_cents
 
 # --- The kinds of values -------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ from redis.exceptions import BusyLoadingError, RedisError
 from chatserver.config import Abilities, Failpoints, ServerConfig
 from chatserver.server import Server, serve
 from dialogs.record.store import Record
+from dialogs.terms import Changes
 from duologue.embedded import EmbeddedRedis
 from duologue.preparation import PICTURES, Progress, put_items, put_study
 from duologue.problems import BadInput
@@ -32,6 +33,7 @@ from duologue.recruiting import door_for, hit_config, hooks_for, recruiter_for, 
 from duologue.recruiting_metrics import RecruitingMetrics
 from duologue.settings import Settings
 from duologue.study import StudyFile
+from hit_manager.config import HitConfig
 from hit_manager.counts import Counts
 from hit_manager.manager import HitManager
 from hit_manager.recruiters.base import Recruiter
@@ -248,8 +250,8 @@ async def running(
 ) -> AsyncIterator[Server]:
     """A server process for the site, serving while the context is open.
 
-    With `hits` it also recruits and pays, where the study's recruiter can: a round every
-    `hits_every_s` seconds, or as usual.
+    With `hits` it also recruits and pays, where the study's recruiter can, and carries out what
+    the team wants of people and payments: a round every `hits_every_s` seconds, or as usual.
     """
     # The default thresholds halve the rate at a thousand sockets.
     gc.set_threshold(50_000, 20, 50)
@@ -264,14 +266,14 @@ async def running(
         abilities=Abilities(can.posts, can.pays, can.messages),
     )
     door = partial(door_for, recruiter, site.study.study.id)
-    recruits = hits and (can.posts or can.pays)
+    recruits = can.posts or can.pays
     soon, counts = asyncio.Event(), Counts()
-    hooks = hooks_for(recruiter, soon.set) if recruits else {}
-    collectors = [RecruitingMetrics(counts, site.study.pay.currency)] if recruits else []
+    hooks = hooks_for(recruiter, soon.set) if hits else {}
+    collectors = [RecruitingMetrics(counts, site.study.pay.currency)] if hits and recruits else []
     async with serve(
         chosen, site.settings.database_url, redis_url, failpoints, door, hooks, collectors
     ) as server:
-        if not recruits:
+        if not hits:
             yield server
             return
         async with _recruiting(site, recruiter, server, soon, counts, every_s=hits_every_s):
@@ -289,10 +291,16 @@ async def _recruiting(
     every_s: float | None,
 ) -> AsyncIterator[None]:
     """The hit manager beside a server."""
-    config = hit_config(site.study, server.url)
-    config = replace(config, interval_s=every_s or config.interval_s)
-    manager = HitManager(server.service.record, recruiter, config, counts=counts)
+
+    def config_for(changes: Changes) -> HitConfig:
+        config = hit_config(site.study.changed(changes), server.url)
+        return replace(config, interval_s=every_s or config.interval_s)
+
+    manager = HitManager(
+        server.service.record, recruiter, config_for({}), counts=counts, config_for=config_for
+    )
     stop = asyncio.Event()
+    server.service.on_wish = soon.set
     work = asyncio.ensure_future(manager.run(stop, soon))
     try:
         yield

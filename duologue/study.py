@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Final, Self
 
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
 from chatserver.config import Check, StudyConfig
-from dialogs.rules import PROTOCOLS, Pay, Rules, Sight
-from duologue.money import to_cents, to_text
+from dialogs.money import to_cents, to_text
+from dialogs.rules import PROTOCOLS, Rules, Sight
+from dialogs.terms import PAY, RULES, Changes, Terms, contradictions
 from duologue.problems import BadInput, problems_of
 from duologue.recruiter_section import RecruiterSection
 from duologue.sections import (
@@ -27,12 +27,6 @@ from duologue.sections import (
     StudySection,
     TextsSection,
 )
-
-READING_S: Final = 600.0
-"""Seconds that an assignment must leave for consent and instructions."""
-
-ROUND_S: Final = 60.0
-"""Seconds that a dialog's limit must leave for each round."""
 
 MIN_INVITATION: Final = 8
 """Characters of an invitation code, at least: shorter ones can be guessed."""
@@ -125,6 +119,37 @@ class StudyFile(Section):
         rules = self.protocol.model_dump()
         return Rules(protocol=rules.pop("name"), pay=self.pay.to_pay(), **rules)
 
+    def terms(self) -> Terms:
+        """What can be changed while the study runs, and what it must fit to."""
+        section = self.recruiter
+        screen_out = "recruiter.prolific.screen_out"
+        return Terms(
+            self.to_rules(),
+            self.lobby.start_s,
+            self.lobby.limit_s,
+            section.assignment_duration_s,
+            section.kind,
+            _cents(self, "recruiter.reward", section.reward)[0],
+            _cents(self, screen_out, section.prolific.screen_out)[0],
+        )
+
+    def changed(self, changes: Changes) -> StudyFile:
+        """The study as the team has changed it while it ran. Whether all of it fits together, its
+        terms say."""
+        terms, currency = self.terms().changed(changes), self.pay.currency
+        limits = {name: getattr(terms.rules, name) for name in RULES}
+        amounts = {
+            name.removeprefix("pay_"): to_text(int(cents), currency)
+            for name, cents in terms.values().items()
+            if name in PAY
+        }
+        sections = {
+            "protocol": self.protocol.model_copy(update=limits),
+            "lobby": self.lobby.model_copy(update={"limit_s": terms.lobby_limit_s}),
+            "pay": self.pay.model_copy(update=amounts),
+        }
+        return self.model_copy(update=sections)
+
     def to_config(self) -> StudyConfig:
         """The study as the live server runs it. Reads the invitations file, if there is one.
 
@@ -132,10 +157,11 @@ class StudyFile(Section):
             StudyError: the invitations file is missing or wrong.
         """
         study, lobby, example = self.study, self.lobby, self.texts.example
+        terms = self.terms()
         return StudyConfig(
             id=study.id,
             title=study.title,
-            rules=self.to_rules(),
+            rules=terms.rules,
             description=study.description,
             contact=study.contact,
             languages=study.languages,
@@ -149,6 +175,9 @@ class StudyFile(Section):
             start_s=lobby.start_s,
             lobby_limit_s=lobby.limit_s,
             assignment_duration_s=self.recruiter.assignment_duration_s,
+            recruiter=terms.recruiter,
+            reward=terms.reward,
+            screen_out=terms.screen_out,
             dialogs_per_worker=study.dialogs_per_worker,
             repeat_partners=study.repeat_partners,
             same_address=study.same_address,
@@ -159,36 +188,12 @@ class StudyFile(Section):
 
 def _contradictions(study: StudyFile) -> list[str]:
     """What no single key shows: settings that cannot all hold."""
-    protocol, lobby = study.protocol, study.lobby
-    needed = READING_S + lobby.limit_s + lobby.start_s + protocol.dialog_limit_s
-    pay = study.pay.to_pay()
+    section = study.recruiter
+    amounts = (
+        _cents(study, "recruiter.reward", section.reward),
+        _cents(study, "recruiter.prolific.screen_out", section.prolific.screen_out),
+    )
     checks = (
-        (
-            protocol.grace_s >= protocol.turn_limit_s,
-            "protocol.grace_s must be less than protocol.turn_limit_s",
-        ),
-        (
-            protocol.turn_limit_s * protocol.turn_stretch > protocol.dialog_limit_s,
-            "protocol.dialog_limit_s must be at least turn_limit_s times turn_stretch "
-            f"({protocol.turn_limit_s * protocol.turn_stretch:g})",
-        ),
-        (
-            protocol.rounds * ROUND_S > protocol.dialog_limit_s,
-            f"protocol.dialog_limit_s must leave {ROUND_S:g} s for each of {protocol.rounds} "
-            f"rounds ({protocol.rounds * ROUND_S:g})",
-        ),
-        (
-            protocol.pair_again_below > protocol.rounds,
-            "protocol.pair_again_below must not be more than protocol.rounds",
-        ),
-        (lobby.start_s >= lobby.limit_s, "lobby.start_s must be less than lobby.limit_s"),
-        (
-            study.recruiter.assignment_duration_s < needed,
-            f"recruiter.assignment_duration_s must be at least {needed:g}: {READING_S:g} s to "
-            "read, lobby.limit_s, lobby.start_s and protocol.dialog_limit_s",
-        ),
-        *_recruiting(study, pay),
-        (pay.left > pay.complete, "pay.left must not be more than pay.complete"),
         (
             study.study.one_time_invitations and study.study.invitations is None,
             "study.invitations is missing; name the file with the codes for one_time_invitations",
@@ -198,55 +203,23 @@ def _contradictions(study: StudyFile) -> list[str]:
             "study.invitations needs one_time_invitations = true",
         ),
     )
-    return [problem for wrong, problem in checks if wrong]
+    return [
+        *contradictions(study.terms()),
+        *(problem for _, problem in amounts if problem),
+        *(problem for wrong, problem in checks if wrong),
+    ]
 
 
-def _recruiting(study: StudyFile, pay: Pay) -> Iterator[tuple[bool, str]]:
-    """What would make a payment impossible: approving the work pays its reward, no less."""
-    recruiter = study.recruiter
-    if recruiter.kind == "mturk" and pay.currency != "USD":
-        yield True, 'pay.currency must be "USD" for recruiter.kind = "mturk"'
-    if recruiter.kind == "prolific" and recruiter.prolific.screen_out is not None:
-        yield from _screen_out(study, recruiter.prolific.screen_out, pay)
-    if recruiter.kind == "link":
-        return
-    least = least_owed(pay) if recruiter.kind == "mturk" else pay.complete
-    if not least:
-        # A HIT without a reward cannot be posted.
-        which = "one of them" if recruiter.kind == "mturk" else "pay.complete"
-        all_of = "pay.complete, pay.left and pay.waiting_per_minute are all 0; "
-        start = all_of if recruiter.kind == "mturk" else ""
-        yield True, f'{start}{which} must be more than 0 for recruiter.kind = "{recruiter.kind}"'
-        return
-    if recruiter.reward is None:
-        return
+def _cents(study: StudyFile, key: str, amount: str | None) -> tuple[int | None, str]:
+    """An amount of the recruiter's section in cents, and what is wrong with it."""
+    if amount is None or study.recruiter.kind == "link":
+        return None, ""
+    if "prolific" in key and study.recruiter.kind != "prolific":
+        return None, ""
     try:
-        reward = to_cents(recruiter.reward, pay.currency)
+        return to_cents(amount, study.pay.currency), ""
     except ValueError as problem:
-        yield True, f"recruiter.reward {problem} (it is {recruiter.reward!r})"
-        return
-    yield reward < 1, "recruiter.reward must be more than nothing"
-    most = to_text(least, pay.currency)
-    yield reward > least, f"recruiter.reward must not be more than {most}, the least that is owed"
-
-
-def _screen_out(study: StudyFile, amount: str, pay: Pay) -> Iterator[tuple[bool, str]]:
-    """Prolific's fixed payment of a screen-out is less than the reward."""
-    key = "recruiter.prolific.screen_out"
-    try:
-        cents = to_cents(amount, pay.currency)
-        given = study.recruiter.reward
-        reward = to_cents(given, pay.currency) if given is not None else pay.complete
-    except ValueError as problem:
-        yield True, f"{key} {problem} (it is {amount!r})"
-        return
-    yield not 0 < cents < reward, f"{key} must be more than nothing and less than the reward"
-
-
-def least_owed(pay: Pay) -> int:
-    """The least that anybody is owed who is owed anything, in cents; 0 if nobody ever is."""
-    owed = (pay.complete, pay.left, pay.for_waiting(1.0))
-    return min((cents for cents in owed if cents > 0), default=0)
+        return None, f"{key} {problem} (it is {amount!r})"
 
 
 # --- Reading -------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
-"""The hit manager of a study: reconciles and pays, round after round, one process at a time."""
+"""The hit manager of a study: carries out what the team wants, reconciles and pays, round after
+round, one process at a time."""
 
 from __future__ import annotations
 
@@ -9,24 +10,33 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
-from dialogs.record import leases
+from dialogs.record import leases, queries
 from dialogs.record.errors import RecordError
 from dialogs.record.hits import hits_in
 from dialogs.record.payments import PaymentRow
+from dialogs.record.rounds import round_ended
 from dialogs.record.store import Record
+from dialogs.record.studies import terms_stay
+from dialogs.record.writer import Change
 from dialogs.rules import HitState
+from dialogs.terms import Changes
 from hit_manager.config import HitConfig
 from hit_manager.counts import Counts, counted
 from hit_manager.ledger import price_of_a_person
 from hit_manager.outbox import Outbox, Paid
 from hit_manager.reconciler import Down, Reconciler, Report
 from hit_manager.recruiters.base import Recruiter, RecruiterError
+from hit_manager.team_requests import Carried, TeamRequests
 
 log = logging.getLogger("duologue.hits")
 
 LEASE_S = 60.0
 """How long a process that vanished keeps others waiting, in seconds."""
+
+NOTE_S = 60.0
+"""How old what is noted of the last round may be, while nothing changes, in seconds."""
 
 SHORTEST_S = 2.0
 """Between two rounds, at least, in seconds."""
@@ -39,12 +49,20 @@ class Round:
     ours: bool = True
     report: Report = field(default_factory=Report)
     paid: Paid = field(default_factory=Paid)
+    carried: Carried = field(default_factory=Carried)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What was in its way, each sentence once."""
+        return tuple(dict.fromkeys((*self.report.problems, *self.paid.problems)))
 
 
 class HitManager:
     """Recruits and pays for one study through one recruiter.
 
     `open` before the first round, `close` after the last. It counts in `counts` what it does.
+    `config_for` makes the settings anew of what the team has changed while the study runs; `config`
+    is for `changes`.
     """
 
     def __init__(
@@ -54,6 +72,8 @@ class HitManager:
         config: HitConfig,
         *,
         counts: Counts | None = None,
+        changes: Changes = MappingProxyType({}),
+        config_for: Callable[[Changes], HitConfig] | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
         self.counts = counts or Counts()
@@ -61,6 +81,8 @@ class HitManager:
         self._record = record
         self._recruiter = recruiter
         self._config = config
+        self._config_for = config_for or (lambda changes: config)
+        self._changes = changes
         self._now = now
         self._holder = secrets.token_hex(8)
         self._ours_until = float("-inf")
@@ -68,14 +90,28 @@ class HitManager:
         self._affordable: int | None = None
         self._stopping: Callable[[], bool] = lambda: False
         self._was_ours: bool | None = None
+        self._noted: tuple[str, ...] | None = None
+        self._noted_at = float("-inf")
         self.outbox = Outbox(record, recruiter, config, still=self._still, now=now)
         self.reconciler = Reconciler(
             record,
             recruiter,
             config,
             affordable=lambda: self._affordable,
-            guard=lambda: (leases.held(config.study_id, leases.HITS, self._holder, now()),),
+            guard=self._guard,
             now=now,
+        )
+        self.requests = TeamRequests(
+            record, recruiter, config, self.outbox, still=self._still, now=now
+        )
+
+    def _guard(self) -> tuple[Change, ...]:
+        """What must hold when more is decided to be posted: nobody else is at it, and the study
+        still pays what will be promised."""
+        study_id = self._config.study_id
+        return (
+            leases.held(study_id, leases.HITS, self._holder, self._now()),
+            terms_stay(study_id, self._changes),
         )
 
     async def open(self) -> None:
@@ -98,7 +134,7 @@ class HitManager:
         self._ours_until = float("-inf")
 
     async def round(self) -> Round:
-        """Reconcile once and pay once, unless another process does.
+        """Carry out what the team wants, reconcile once and pay once, unless another process does.
 
         Raises:
             RecordError: the database does not answer.
@@ -106,9 +142,14 @@ class HitManager:
         async with self._lease() as ours:
             if not ours:
                 return Round(ours=False)
-            # HITs first: what must come down must not wait for payments.
+            # What the team wants is little, and somebody looks whether it is done. Then HITs: what
+            # must come down must not wait for payments.
+            await self._follow_study()
+            carried = await self.requests.once()
             report = await self._reconcile()
-            return Round(True, report, await self.outbox.once())
+            done = Round(True, report, await self.outbox.once(), carried)
+            await self._note(done.problems)
+            return done
 
     async def reconcile(self) -> Report | None:
         """Reconcile once, without paying; None where another process is at it.
@@ -117,7 +158,10 @@ class HitManager:
             RecordError: the database does not answer.
         """
         async with self._lease() as ours:
-            return await self._reconcile() if ours else None
+            if not ours:
+                return None
+            await self._follow_study()
+            return await self._reconcile()
 
     async def take_all_down(self) -> Down | None:
         """Let nobody new take any HIT; None where another process is at it.
@@ -127,6 +171,31 @@ class HitManager:
         """
         async with self._lease() as ours:
             return await self.reconciler.take_all_down() if ours else None
+
+    async def _follow_study(self) -> None:
+        """Take over what the team has changed since the last round."""
+        study = await self._record.read(queries.study, self._config.study_id)
+        changes: Changes = study.changes if study is not None else {}
+        if changes == self._changes:
+            return
+        self._config = self._config_for(changes)
+        self._changes = changes
+        for part in (self.outbox, self.reconciler, self.requests):
+            part.go_on_with(self._config)
+
+    async def _note(self, problems: tuple[str, ...]) -> None:
+        """Keep how the round went where the monitor reads it; the same is said once a minute."""
+        now = self._now()
+        if problems == self._noted and now - self._noted_at < NOTE_S:
+            return
+        await round_ended(self._record, self._config.study_id, now, problems)
+        self._noted, self._noted_at = problems, now
+
+    async def _note_failure(self, error: Exception) -> None:
+        # A process that stands by says nothing about the one that is at it.
+        if self._was_ours is not False:
+            with suppress(RecordError):
+                await self._note((str(error) or type(error).__name__,))
 
     async def _reconcile(self) -> Report:
         self._affordable = await self.people_affordable()
@@ -202,10 +271,12 @@ class HitManager:
                 except (RecordError, RecruiterError) as error:
                     self.counts.failed += 1
                     log.warning("recruiting waits: %s", error)
-                except Exception:
+                    await self._note_failure(error)
+                except Exception as error:
                     # An answer nobody thought of must not end recruiting and paying for good.
                     self.counts.failed += 1
                     log.exception("a round of recruiting failed; the next one tries again")
+                    await self._note_failure(error)
                 # However often somebody says soon, no more is asked of the recruiter than this.
                 shortest_s = min(SHORTEST_S, self._config.interval_s)
                 if not await _set_within(shortest_s, stop):
@@ -236,9 +307,9 @@ class HitManager:
         if done.ours is not self._was_ours:
             self._was_ours = done.ours
             log.info(
-                "this process recruits and pays"
+                "this process carries out what is to be done with the recruiter"
                 if done.ours
-                else "another process recruits and pays; this one stands by"
+                else "another process works with the recruiter; this one stands by"
             )
         _tell(done)
 
@@ -269,5 +340,7 @@ def _tell(done: Round) -> None:
         )
     if paid.payments:
         log.info("payments: %d went out, %d cents", paid.payments, paid.cents)
-    for problem in (*report.problems, *paid.problems):
+    if done.carried.done or done.carried.failed:
+        log.info("requests of the team: %d done, %d failed", done.carried.done, done.carried.failed)
+    for problem in done.problems:
         log.warning("recruiting: %s", problem)

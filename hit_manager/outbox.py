@@ -106,6 +106,10 @@ class Outbox:
         self._config = config
         self._now = now
 
+    def go_on_with(self, config: HitConfig) -> None:
+        """The study pays or is something else from now on."""
+        self._config = config
+
     async def once(self) -> Paid:
         """One round over what may go out; what it has no time for is left to the next.
 

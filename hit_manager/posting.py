@@ -76,6 +76,11 @@ class Posters:
         self._terms = recruiter.terms(self._posting_at(config.url))
         self.problems: dict[str, None] = {}
 
+    def go_on_with(self, config: HitConfig) -> None:
+        """The study pays or is something else from now on: what was decided before is outdated."""
+        self._config = config
+        self._terms = self._recruiter.terms(self._posting_at(config.url))
+
     def told(self) -> tuple[str, ...]:
         """The problems since this was asked last."""
         problems, self.problems = tuple(self.problems), {}

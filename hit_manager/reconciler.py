@@ -114,6 +114,11 @@ class Reconciler:
         self._pause_until = 0.0
         self._posters = Posters(record, recruiter, config, now, guard)
 
+    def go_on_with(self, config: HitConfig) -> None:
+        """The study pays or is something else from now on."""
+        self._config = config
+        self._posters.go_on_with(config)
+
     async def once(self) -> Report:
         """One round. A recruiter that does not answer ends it; the next round goes on.
 

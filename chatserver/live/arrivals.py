@@ -13,6 +13,7 @@ from chatserver.wire import ArrivalRequest, ErrorCode
 from dialogs.record import queries
 from dialogs.record.decisions import new_arrival
 from dialogs.record.errors import Conflict
+from dialogs.record.excluding import workers_by_id
 from dialogs.record.queries import ArrivalRow
 from dialogs.record.store import Record
 from dialogs.rules import ArrivalStatus, Release
@@ -29,7 +30,7 @@ class Arrivals:
         record: Record,
         deadlines: Deadlines,
         tokens: Tokens,
-        study: StudyConfig,
+        study: Callable[[], StudyConfig],
         door: Door,
         *,
         is_open: Callable[[], bool],
@@ -55,7 +56,7 @@ class Arrivals:
         visitor = await self._door.visitor(request.query, request.worker_key)
         for _ in range(ATTEMPTS):
             worker = await self._record.read(
-                queries.worker_id, self._study.id, self._door.recruiter, visitor.external_id
+                queries.worker_id, self._study().id, self._door.recruiter, visitor.external_id
             )
             if worker is None:
                 await self._check_not_erased(visitor)
@@ -87,7 +88,7 @@ class Arrivals:
         if visitor.assignment_id is None:
             return None
         known = await self._record.read(
-            queries.arrival_of_assignment, self._study.id, visitor.assignment_id
+            queries.arrival_of_assignment, self._study().id, visitor.assignment_id
         )
         if known is not None and known.worker_id != worker:
             raise NotAdmitted(
@@ -100,7 +101,7 @@ class Arrivals:
     async def _check_not_erased(self, visitor: Visitor) -> None:
         pseudonym = self._tokens.erased(self._door.recruiter, visitor.external_id)
         erased = await self._record.read(
-            queries.worker_id, self._study.id, self._door.recruiter, pseudonym
+            queries.worker_id, self._study().id, self._door.recruiter, pseudonym
         )
         if erased is not None:
             raise NotAdmitted(
@@ -113,6 +114,15 @@ class Arrivals:
     async def _check_new(
         self, request: ArrivalRequest, worker: str | None, latest: ArrivalRow | None
     ) -> None:
+        if worker is not None:
+            person = await self._record.one(workers_by_id, worker)
+            if person is not None and person.excluded_at is not None:
+                # Before anybody reads and agrees to anything in vain.
+                raise NotAdmitted(
+                    409,
+                    ErrorCode.NOT_NEEDED,
+                    "There is no further task for you in this study. Thank you for coming!",
+                )
         if not (request.consented or (request.another and latest is not None)):
             raise NotAdmitted(404, ErrorCode.NOT_NOW, "You have not begun yet.")
         if not self._is_open():
@@ -123,7 +133,7 @@ class Arrivals:
             )
         if worker is not None:
             history = await self._record.read(queries.histories, [worker])
-            if history[worker].dialogs >= self._study.dialogs_per_worker:
+            if history[worker].dialogs >= self._study().dialogs_per_worker:
                 raise NotAdmitted(
                     409,
                     ErrorCode.CAP_REACHED,
@@ -143,7 +153,7 @@ class Arrivals:
             self._check_answers(request.check_answers)
 
     def _check_answers(self, given: list[int]) -> None:
-        right = [check.answer for check in self._study.check]
+        right = [check.answer for check in self._study().check]
         wrong = [n + 1 for n, answer in enumerate(right) if n >= len(given) or given[n] != answer]
         if wrong:
             raise WrongAnswers(wrong)
@@ -157,16 +167,16 @@ class Arrivals:
             worker = new_id("w")
             worker_row = {
                 "id": worker,
-                "study_id": self._study.id,
+                "study_id": self._study().id,
                 "recruiter": self._door.recruiter,
                 "external_id": visitor.external_id,
                 "created_at": now,
             }
-        languages = self._study.languages
+        languages = self._study().languages
         arrival_id = new_id("a")
         row = {
             "id": arrival_id,
-            "study_id": self._study.id,
+            "study_id": self._study().id,
             "worker_id": worker,
             "assignment_id": visitor.assignment_id or new_id(self._door.recruiter),
             "status": ArrivalStatus.ARRIVED.value,
@@ -179,5 +189,5 @@ class Arrivals:
         await self._record.writer.commit(new_arrival(worker_row, row, visitor.external_id))
         self.on_arrival(self._door.recruiter)
         expiry = Due(ArrivalDeadline.EXPIRY, arrival_id)
-        self._deadlines.arm(expiry, self._study.assignment_duration_s)
+        self._deadlines.arm(expiry, self._study().assignment_duration_s)
         return arrival_id

@@ -43,7 +43,7 @@ class Clockwork:
         matching: Matching,
         deadlines: Deadlines,
         health: Health,
-        study: StudyConfig,
+        study: Callable[[], StudyConfig],
         *,
         sweep_s: float,
         on_release: Callable[[str], None],
@@ -65,7 +65,7 @@ class Clockwork:
     async def run(self, stop: asyncio.Event) -> None:
         """Serve what is due until `stop`."""
         while await every(_LOOK_S, stop):
-            if self._health.ready_for() < self._study.rules.grace_s:
+            if self._health.ready_for() < self._study().rules.grace_s:
                 continue
             try:
                 await self._serve_due()
@@ -103,13 +103,16 @@ class Clockwork:
         """A person who types gets the turn's time again, up to the study's number of times."""
         if due.kind is not DeadlineKind.TURN or due.role is None:
             return False
-        if due.stretch + 1 >= self._study.rules.turn_stretch:
-            return False
         if not await self._deadlines.was_typing(due.subject, due.role, due.seq):
+            return False
+        # By the rules that the dialog began with; the study's may have changed since.
+        state = self._dialogs.peek(due.subject)
+        state = state or await self._record.one(queries.dialogs_by_id, due.subject)
+        if state is None or due.stretch + 1 >= state.rules.turn_stretch:
             return False
         self._deadlines.disarm(due)
         longer = Due(due.kind, due.subject, due.role, due.seq, due.stretch + 1)
-        self._deadlines.arm(longer, self._study.rules.turn_limit_s)
+        self._deadlines.arm(longer, state.rules.turn_limit_s)
         return True
 
     async def _expire(self, arrival_id: str) -> None:
@@ -118,9 +121,9 @@ class Clockwork:
         if row is None or row.status not in (ArrivalStatus.ARRIVED, ArrivalStatus.WAITING):
             return
         now = self._now()
-        pay = self._study.rules.pay
+        pay = self._study().rules.pay
         # Who could have handed in at the lobby limit and did not has hardly been there since.
-        waited = min(row.waited(now), self._study.lobby_limit_s)
+        waited = min(row.waited(now), self._study().lobby_limit_s)
         release = Release.NEVER_PAIRED if waited else Release.RETURNED
         decision = release_unseated(
             arrival_id, row.status, release, pay.for_waiting(waited), pay.currency, now, new_code
@@ -156,7 +159,7 @@ class Clockwork:
 
     async def sweep_once(self) -> None:
         """Arm every missing deadline at full length, and correct the free places."""
-        live = await self._record.read(queries.live_dialogs, self._study.id)
+        live = await self._record.read(queries.live_dialogs, self._study().id)
         known = {d: state for d in live if (state := self._dialogs.peek(d)) is not None}
         others = [dialog_id for dialog_id in live if dialog_id not in known]
         read = await self._record.read(queries.dialogs_by_id, others)
@@ -165,7 +168,7 @@ class Clockwork:
                 delay_s = self._deadlines.full_length(deadline)
                 self._deadlines.arm_missing(Due.of(dialog_id, deadline), delay_s)
         outside = (ArrivalStatus.ARRIVED, ArrivalStatus.WAITING)
-        for row in await self._record.read(queries.open_arrivals, self._study.id, outside):
+        for row in await self._record.read(queries.open_arrivals, self._study().id, outside):
             expiry = Due(ArrivalDeadline.EXPIRY, row.id)
-            self._deadlines.arm_missing(expiry, self._study.assignment_duration_s)
+            self._deadlines.arm_missing(expiry, self._study().assignment_duration_s)
         await self._matching.sync_places()

@@ -57,7 +57,7 @@ class Matching:
         record: Record,
         lobby: Lobby,
         deadlines: Deadlines,
-        study: StudyConfig,
+        study: Callable[[], StudyConfig],
         *,
         is_open: Callable[[], bool],
         ready_for: Callable[[], float],
@@ -99,8 +99,8 @@ class Matching:
                     ready_at=row.ready_at or self._now(),
                     address=row.address,
                     seen=history.seen,
-                    met=frozenset() if self._study.repeat_partners else history.met,
-                    dialogs_left=self._study.dialogs_per_worker - history.dialogs,
+                    met=frozenset() if self._study().repeat_partners else history.met,
+                    dialogs_left=self._study().dialogs_per_worker - history.dialogs,
                 )
             )
         await self._lobby.join(*people)
@@ -112,7 +112,7 @@ class Matching:
 
     async def sync_places(self) -> None:
         """Make the free places those that the record says."""
-        free = await self._record.read(queries.free_places, self._study.id)
+        free = await self._record.read(queries.free_places, self._study().id)
         await self._lobby.sync_places(free)
         self._look.set()
 
@@ -182,7 +182,7 @@ class Matching:
     async def _clear_overdue(self) -> None:
         for match in await self._lobby.overdue():
             # In a pause nothing could be started, and in an outage nobody could press *start*.
-            is_open, reachable = self._is_open(), self._ready_for() >= self._study.start_s
+            is_open, reachable = self._is_open(), self._ready_for() >= self._study().start_s
             await self._settle(match, blame_late=is_open and reachable, rejoin=not is_open)
 
     async def _settle(self, match: Match, *, blame_late: bool, rejoin: bool) -> None:
@@ -224,7 +224,7 @@ class Matching:
 
     async def _commit_opening(self, match: Match, rows: dict[str, ArrivalRow]) -> bool:
         opened = open_dialog(
-            self._study.rules,
+            self._study().rules,
             match.item_id,
             match.place,
             (
@@ -235,9 +235,11 @@ class Matching:
         )
         first, second = (rows[a] for a in match.arrivals)
         same = first.address is not None and first.address == second.address
-        flagged = same and self._study.same_address is SameAddress.FLAG
+        flagged = same and self._study().same_address is SameAddress.FLAG
         dialog_id = new_id("d")
-        decision = opening(self._study.id, dialog_id, opened, first.language, same_address=flagged)
+        decision = opening(
+            self._study().id, dialog_id, opened, first.language, same_address=flagged
+        )
         for attempt in range(ATTEMPTS):
             try:
                 await self._record.writer.commit(decision)

@@ -71,7 +71,7 @@ class Requests:
         screens: Screens,
         presence: Presence,
         deadlines: Deadlines,
-        study: StudyConfig,
+        study: Callable[[], StudyConfig],
         *,
         is_open: Callable[[], bool],
         now: Callable[[], float] = time.time,
@@ -163,10 +163,12 @@ class Requests:
             return NOT_NOW
         waited = row.waited(self._now())
         nothing_left = await self._screens.nothing_left(row)
-        if not (waited >= self._study.lobby_limit_s or nothing_left or not self._is_open()):
+        if not (waited >= self._study().lobby_limit_s or nothing_left or not self._is_open()):
             return NOT_NOW
         release = Release.STUDY_FULL if nothing_left else Release.NEVER_PAIRED
-        return await self._release_unseated(row, release, self._study.rules.pay.for_waiting(waited))
+        return await self._release_unseated(
+            row, release, self._study().rules.pay.for_waiting(waited)
+        )
 
     async def pair_again(self, page: Page, _: Nothing) -> Done | Refused:
         return await self._seat_command(page, PairAgain)
@@ -298,7 +300,7 @@ class Requests:
     async def _release_unseated(
         self, row: ArrivalRow, release: Release, cents: int
     ) -> Done | Refused:
-        currency = self._study.rules.pay.currency
+        currency = self._study().rules.pay.currency
         decision = decisions.release_unseated(
             row.id, row.status, release, cents, currency, self._now(), new_code
         )

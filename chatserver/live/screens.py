@@ -50,7 +50,7 @@ class Screens:
         dialogs: Dialogs,
         lobby: Lobby,
         tokens: Tokens,
-        study: StudyConfig,
+        study: Callable[[], StudyConfig],
         door: Door,
         *,
         is_open: Callable[[], bool],
@@ -199,7 +199,7 @@ class Screens:
         elif row.dialog_id is not None:
             state = await self._dialogs.read(row.dialog_id)
         released = released_out(
-            self._study, row, release, submit=submit, another=another, dialog=state
+            self._study(), row, release, submit=submit, another=another, dialog=state
         )
         seq = state.seq if state is not None and dialog is not None else 0
         return State(
@@ -207,8 +207,9 @@ class Screens:
         )
 
     def _may_come_again(self, release: queries.ReleaseRow) -> bool:
-        left = self._study.dialogs_per_worker - release.worker_dialogs
-        return left > 0 and self._is_open() and release.release is not Release.STUDY_FULL
+        left = self._study().dialogs_per_worker - release.worker_dialogs
+        wanted = release.release is not Release.STUDY_FULL and not release.excluded
+        return left > 0 and self._is_open() and wanted
 
     async def _item(self, item_id: str) -> ItemRow:
         if item_id not in self._items:
@@ -226,7 +227,7 @@ class Screens:
         now = self._now()
         return [
             lobby_out(
-                self._study,
+                self._study(),
                 row,
                 position=view[0] if (view := views[row.id]) else None,
                 estimate_s=estimate(self._waits, row.waited(now)),
@@ -251,9 +252,9 @@ class Screens:
         Redis only says when there is no need to ask: it may have lost places, and those that
         are held by a match may come back.
         """
-        if await self._lobby.free_items() > self._study.dialogs_per_worker:
+        if await self._lobby.free_items() > self._study().dialogs_per_worker:
             return set()
-        left = {item for item, _ in await self._record.read(queries.free_places, self._study.id)}
+        left = {item for item, _ in await self._record.read(queries.free_places, self._study().id)}
         if not left:
             return {row.id for row in rows}
         history = await self._record.read(queries.histories, {r.worker_id for r in rows})

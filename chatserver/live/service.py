@@ -12,12 +12,13 @@ from typing import Any, Final
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from chatserver.config import SameAddress, ServerConfig
+from chatserver.config import SameAddress, ServerConfig, StudyConfig
 from chatserver.doors import Door, LinkDoor
 from chatserver.live.arrivals import Arrivals
 from chatserver.live.clockwork import Clockwork
 from chatserver.live.deadlines import Deadlines, every
 from chatserver.live.dialogs import Dialogs
+from chatserver.live.exclusion import Exclusion
 from chatserver.live.fanout import Fanout
 from chatserver.live.health import Health
 from chatserver.live.hub import Hub, Page, Wire
@@ -33,6 +34,7 @@ from dialogs.record import leases, queries
 from dialogs.record.errors import RecordError
 from dialogs.record.store import Record
 from dialogs.rules import ArrivalStatus, StudyStatus
+from dialogs.terms import Changes
 from pairing.keys import Keys
 from pairing.lobby import Lobby
 
@@ -69,6 +71,8 @@ class LiveService:
         self._redis = redis
         self.wire = wire
         self._status = StudyStatus.OPEN
+        self._study = study
+        self._changes: Changes = {}
         self._stop = asyncio.Event()
         self._tasks: list[asyncio.Task[Any]] = []
         self._loose: set[asyncio.Task[Any]] = set()
@@ -102,7 +106,7 @@ class LiveService:
             record,
             self.lobby,
             self.deadlines,
-            study,
+            self.study,
             is_open=self.is_open,
             ready_for=self.health.ready_for,
             now=now,
@@ -114,7 +118,7 @@ class LiveService:
             self.dialogs,
             self.lobby,
             self.tokens,
-            study,
+            self.study,
             self.door,
             is_open=self.is_open,
             redis_now=self.health.redis_now,
@@ -134,7 +138,7 @@ class LiveService:
             record,
             self.deadlines,
             self.tokens,
-            study,
+            self.study,
             self.door,
             is_open=self.is_open,
             now=now,
@@ -145,7 +149,7 @@ class LiveService:
             self.matching,
             self.deadlines,
             self.health,
-            study,
+            self.study,
             sweep_s=config.sweep_s,
             on_release=lambda arrival_id: self.screens.refresh_everywhere([arrival_id]),
             now=now,
@@ -159,7 +163,7 @@ class LiveService:
             self.screens,
             self.presence,
             self.deadlines,
-            study,
+            self.study,
             is_open=self.is_open,
             now=now,
         )
@@ -167,11 +171,18 @@ class LiveService:
         self.arrivals.on_arrival = self.tally.arrived
         self.matching.on_opened = self.tally.dialog_opened
         self.dialogs.on_turned = self.tally.turned
+        self.exclusion = Exclusion(
+            record,
+            self.matching,
+            self.study,
+            on_release=lambda arrival_id: self.screens.refresh_everywhere([arrival_id]),
+            now=now,
+        )
         self.dialogs.on_refresh = self.screens.refresh
         self.dialogs.on_place = lambda item, place: self._later(self._offer(item, place))
         self.dialogs.on_waiting = lambda ids: self._later(self._join(ids))
         self.matching.on_change = self.screens.refresh_everywhere
-        self.matching.on_refused = self._look_at_study
+        self.matching.on_refused = self.look_at_study
         self.fanout.on("attached", self._attached_elsewhere)
         self.fanout.on_up = self.clockwork.sweep_soon
 
@@ -180,6 +191,10 @@ class LiveService:
     def is_open(self) -> bool:
         """Whether the study takes new people, as the record said last."""
         return self._status is StudyStatus.OPEN
+
+    def study(self) -> StudyConfig:
+        """The study as it runs now: by its file, and what the team has changed since."""
+        return self._study
 
     @property
     def stopping(self) -> bool:
@@ -281,16 +296,32 @@ class LiveService:
             await self._quietly(self._look_once())
 
     async def _look_once(self) -> None:
-        await self._look_at_study()
+        await self.look_at_study()
+        await self.exclusion.look()
         await self.dialogs.catch_up()
         await self.screens.look()
 
-    async def _look_at_study(self) -> None:
+    async def look_at_study(self) -> None:
+        """Take over what the record says of the study: whether it is open, and what was changed."""
         study = await self.record.read(queries.study, self.config.study.id)
-        if study is not None and study.status is not self._status:
+        if study is None:
+            return
+        if study.changes != self._changes:
+            self._take_over(study.changes)
+        if study.status is not self._status:
             self._status = study.status
             log.info("the study is %s", study.status)
             self.matching.look()
+
+    def _take_over(self, changes: Changes) -> None:
+        """What the team has changed holds from now on, for dialogs to come."""
+        self._changes = changes
+        try:
+            self._study = self.config.study.changed(changes)
+        except ValueError as error:
+            log.error("what was changed does not fit to the study file: %s", error)
+        else:
+            log.info("the study was changed: %s", dict(changes) or "nothing any more")
 
     async def _tell_lobbies(self) -> None:
         while await every(self.config.lobby_s, self._stop):
@@ -350,3 +381,7 @@ class LiveService:
 
     on_replaced: Callable[[Page], None] = staticmethod(lambda page: None)
     """Set by the edge: tell this page that another one took over, and close it."""
+
+    on_wish: Callable[[], None] = staticmethod(lambda: None)
+    """Set by the composition root, where a hit manager runs beside this: the team has written down
+    what it wants of the recruiter, and somebody looks whether it is done."""

@@ -54,7 +54,7 @@ class Pulse:
             ends_at=found.ends_at(at),
             cost=found.cost,
             paid=found.paid,
-            forecast=found.forecast(service.config.study.rules.pay.complete),
+            forecast=found.forecast(service.study().rules.pay.complete),
             hourly=found.hourly,
             to_review=0,
             lobby=[

@@ -513,8 +513,10 @@ class Note(Wire):
 
 
 class WorkerMessage(Wire):
-    """`POST …/workers/{id}/message`: by the recruiter."""
+    """`POST …/workers/{id}/message`: by the recruiter. Asked again with its `key`, it is sent
+    once."""
 
+    key: str | None = Field(default=None, min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")
     subject: Annotated[Plain, Field(min_length=1, max_length=200)]
     text: str = Field(min_length=1, max_length=4096)
 
@@ -717,13 +719,13 @@ class BulkDone(Wire):
 class Limits(Wire):
     """What can be changed for dialogs to come; None leaves it as the study file says. Seconds."""
 
-    grace_s: float | None = Field(default=None, gt=0)
-    turn_limit_s: float | None = Field(default=None, gt=0)
-    dialog_limit_s: float | None = Field(default=None, gt=0)
-    lobby_limit_s: float | None = Field(default=None, gt=0)
-    pay_complete: int | None = Field(default=None, ge=0)
-    pay_left: int | None = Field(default=None, ge=0)
-    pay_waiting_per_minute: int | None = Field(default=None, ge=0)
+    grace_s: float | None = Field(default=None, gt=0, le=604_800)
+    turn_limit_s: float | None = Field(default=None, gt=0, le=604_800)
+    dialog_limit_s: float | None = Field(default=None, gt=0, le=604_800)
+    lobby_limit_s: float | None = Field(default=None, gt=0, le=604_800)
+    pay_complete: int | None = Field(default=None, ge=0, le=2_147_483_647)
+    pay_left: int | None = Field(default=None, ge=0, le=2_147_483_647)
+    pay_waiting_per_minute: int | None = Field(default=None, ge=0, le=2_147_483_647)
 
 
 class ChangeStudy(Wire):

@@ -57,6 +57,21 @@ _ARRIVAL_TO: Final = RowUpdate(
     before=arrivals.c.status,
     after=arrivals.c.status,
 )
+# Not for somebody whom the team has excluded, also when they were let back into the lobby since.
+_ARRIVAL_SEATED: Final = RowUpdate(
+    lambda p: (
+        arrivals.update()
+        .where(
+            arrivals.c.id == p["arrival"],
+            arrivals.c.status == ArrivalStatus.WAITING.value,
+            ~select(workers.c.id)
+            .where(workers.c.id == arrivals.c.worker_id, workers.c.excluded_at.is_not(None))
+            .exists(),
+        )
+        .values(status=ArrivalStatus.SEATED.value)
+    ),
+    arrival=arrivals.c.id,
+)
 _ARRIVAL_READY: Final = RowUpdate(
     lambda p: (
         arrivals.update()
@@ -99,7 +114,11 @@ _STUDY_IS_OPEN: Final = RowLock(
 )
 _WORKER_IS_KNOWN: Final = RowLock(
     select(workers.c.id)
-    .where(workers.c.id == bindparam("worker"), workers.c.external_id == bindparam("external"))
+    .where(
+        workers.c.id == bindparam("worker"),
+        workers.c.external_id == bindparam("external"),
+        workers.c.excluded_at.is_(None),
+    )
     .with_for_update(read=True)
 )
 _DIALOG_TO_SOLO: Final = RowUpdate(
@@ -152,7 +171,8 @@ def event_row(dialog_id: str, seq: int, event: Event) -> Row:
 def opening(
     study_id: str, dialog_id: str, opened: Opened, language: str, *, same_address: bool
 ) -> Decision:
-    """A dialog becomes true: if the study is open, both arrivals wait, and the place is free."""
+    """A dialog becomes true: if the study is open, both arrivals wait and neither worker is
+    excluded, and the place is free."""
     inserts: list[tuple[Any, Row]] = [
         (
             dialogs,
@@ -184,7 +204,7 @@ def opening(
                 },
             )
         )
-        changes.append(_arrival_to(seat.arrival_id, ArrivalStatus.WAITING, ArrivalStatus.SEATED))
+        changes.append(Change(_ARRIVAL_SEATED, {"arrival": seat.arrival_id}))
     return Decision(dialog_id, tuple(inserts), tuple(changes))
 
 
@@ -386,7 +406,7 @@ def report(report_id: str, arrival_id: str, kind: ReportKind, text: str, now: fl
 
 def new_arrival(worker: Row | None, arrival: Row, known_as: str | None = None) -> Decision:
     """A worker opens an assignment; `worker` is given when the person is new. Conflicts if one who
-    is not is no longer `known_as` this id of the recruiter's: they have been erased."""
+    is not is no longer `known_as` this id of the recruiter's, being erased, or is excluded."""
     inserts: list[tuple[Any, Row]] = [(workers, worker)] if worker else []
     inserts.append((arrivals, arrival))
     changes: list[Change] = []

@@ -27,6 +27,7 @@ from dialogs.record.stuck import OVER
 from dialogs.record.tables import (
     arrivals,
     assignments,
+    audit,
     dialogs,
     erasures,
     events,
@@ -42,7 +43,7 @@ from dialogs.record.tables import (
     worker_notes,
     workers,
 )
-from dialogs.rules import ArrivalStatus, Phase, RequestKind
+from dialogs.rules import ArrivalStatus, Phase, RequestState
 
 MARK: Final = "[erased]"
 """Stands where somebody's words did."""
@@ -53,6 +54,7 @@ Pseudonym = Callable[[str, str], str]
 _TOUCHED: Final = (
     arrivals,
     assignments,
+    audit,
     events,
     findings,
     judgements,
@@ -246,7 +248,6 @@ def _erase_one(
 ) -> None:
     mine = _of(row.id)
     theirs = select(seats.c.dialog_id).where(seats.c.worker_id == row.id)
-    refused = (team_requests.c.kind == RequestKind.REJECT.value) & team_requests.c.target.in_(mine)
     _erase_messages(connection, _messages(connection, row.id))
     _erase_work(connection, row, person, pseudonym)
     for statement in (
@@ -264,10 +265,9 @@ def _erase_one(
         judgements.update()
         .where(judgements.c.dialog_id.in_(theirs), judgements.c.reason != "")
         .values(reason=MARK),
-        worker_notes.update().where(worker_notes.c.worker_id == row.id).values(text=MARK),
-        team_requests.update().where(refused).values(data=orjson.dumps({"reason": MARK}).decode()),
     ):
         connection.execute(statement)
+    _erase_what_the_team_wrote(connection, row.id, mine)
     for arrival_id in person.arrivals:
         code = f"erased-{secrets.token_hex(12)}"
         connection.execute(
@@ -281,6 +281,25 @@ def _erase_one(
             "texts": person.texts,
         }
         connection.execute(erasures.insert(), happened)
+
+
+def _erase_what_the_team_wrote(connection: Connection, worker_id: str, mine: Any) -> None:
+    """Notes about them, messages to them, and why they were excluded. That it was done stays."""
+    about = (team_requests.c.target == worker_id) | team_requests.c.target.in_(mine)
+    told = (audit.c.target == worker_id) | audit.c.target.in_(mine)
+    # What would still have to be done could not be: nobody knows for whom.
+    wanted = team_requests.c.state == RequestState.WANTED.value
+    gone = {"state": RequestState.FAILED.value, "problem": "was erased on request"}
+    for statement in (
+        worker_notes.update().where(worker_notes.c.worker_id == worker_id).values(text=MARK),
+        team_requests.update().where(about, wanted).values(**gone),
+        team_requests.update().where(about).values(data="{}"),
+        audit.update().where(told).values(before=None, after=None),
+        workers.update()
+        .where(workers.c.id == worker_id, workers.c.excluded_why.is_not(None))
+        .values(excluded_why=MARK),
+    ):
+        connection.execute(statement)
 
 
 def _erase_messages(connection: Connection, found: Sequence[tuple[str, int, Event]]) -> None:

@@ -55,17 +55,22 @@ def chunks(ids: Collection[str]) -> Iterator[list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class StudyRow:
+    """A study; `changes` is what the team has changed while it runs, by name (`dialogs.terms`)."""
+
     id: str
     status: StudyStatus
     config: dict[str, Any]
     created_at: float
+    changes: dict[str, float | int]
 
 
 def study(connection: Connection, study_id: str) -> StudyRow | None:
     row = connection.execute(select(studies).where(studies.c.id == study_id)).one_or_none()
     if row is None:
         return None
-    return StudyRow(row.id, StudyStatus(row.status), orjson.loads(row.config), row.created_at)
+    changes = orjson.loads(row.changes) if row.changes else {}
+    config = orjson.loads(row.config)
+    return StudyRow(row.id, StudyStatus(row.status), config, row.created_at, changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,8 +283,10 @@ _RELEASES_OF: Final = (
         .correlate(arrivals)
         .scalar_subquery()
         .label("worker_dialogs"),
+        workers.c.excluded_at,
     )
     .join(arrivals, arrivals.c.id == releases.c.arrival_id)
+    .join(workers, workers.c.id == arrivals.c.worker_id)
     .outerjoin(dialogs, dialogs.c.id == releases.c.dialog_id)
     .where(releases.c.arrival_id.in_(bindparam("ids", expanding=True)))
 )
@@ -339,6 +346,12 @@ def latest_arrival(connection: Connection, worker: str) -> ArrivalRow | None:
     return None if row is None else _arrival(row)
 
 
+def arrivals_of_worker(connection: Connection, worker: str) -> list[ArrivalRow]:
+    """All of a worker's arrivals, the newest first."""
+    query = _ARRIVALS.where(arrivals.c.worker_id == worker).order_by(arrivals.c.created_at.desc())
+    return [_arrival(row) for row in connection.execute(query)]
+
+
 def arrival_of_assignment(
     connection: Connection, study_id: str, assignment_id: str
 ) -> ArrivalRow | None:
@@ -387,7 +400,8 @@ def histories(connection: Connection, worker_ids: Collection[str]) -> Mapping[st
 class ReleaseRow:
     """How an arrival ended and what it is owed in all (cents).
 
-    `worker_dialogs` is how many dialogs its worker has had in the study so far.
+    `worker_dialogs` is how many dialogs its worker has had in the study so far, and `excluded`
+    whether the team lets them begin no other.
     """
 
     release: Release
@@ -396,6 +410,7 @@ class ReleaseRow:
     cents: int
     outcome: Outcome | None
     worker_dialogs: int
+    excluded: bool
 
 
 def releases_of(connection: Connection, arrival_ids: Collection[str]) -> dict[str, ReleaseRow]:
@@ -410,6 +425,7 @@ def releases_of(connection: Connection, arrival_ids: Collection[str]) -> dict[st
                 int(row.cents),
                 Outcome(row.outcome) if row.outcome else None,
                 row.worker_dialogs,
+                row.excluded_at is not None,
             )
     return found
 

@@ -495,6 +495,8 @@ team_requests: Final = Table(
     Column("at", Double, nullable=False),
     Column("tries", Integer, nullable=False, server_default="0"),
     Column("retry_at", Double),
+    # Set while something is done that must not be done twice, until its answer is here.
+    Column("started_at", Double),
     Column("done_at", Double),
     Column("problem", Text),
     Index("ix_team_requests_state", "study_id", "state", "at"),

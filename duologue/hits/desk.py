@@ -10,13 +10,14 @@ from pathlib import Path
 
 import click
 
+from dialogs.money import with_currency
 from dialogs.record import hits as rows
 from dialogs.record import queries
 from dialogs.record import supply as supplies
 from dialogs.record.store import Record
 from dialogs.rules import HitState, StudyStatus
+from dialogs.terms import Changes
 from duologue.console import record_of, site_of
-from duologue.money import to_text
 from duologue.problems import BadInput
 from duologue.recruiting import hit_config, recruiter_for
 from duologue.serve import Site
@@ -45,8 +46,7 @@ class Desk:
 
     def money(self, cents: int) -> str:
         """`12.50 USD`."""
-        currency = self.config.currency
-        return f"{to_text(cents, currency)} {currency}"
+        return with_currency(cents, self.config.currency)
 
 
 def address_of(site: Site) -> str:
@@ -66,8 +66,14 @@ async def desk(study: Path, *, remote: bool = False, begins: bool = False) -> As
     site = site_of(study)
     recruiter = recruiter_for(site.study, site.settings)
     async with record_of(site, begins=begins and recruiter.capabilities.posts) as record:
-        config = hit_config(site.study, address_of(site))
-        manager = HitManager(record, recruiter, config)
+
+        def config_for(changes: Changes) -> HitConfig:
+            return hit_config(site.study.changed(changes), address_of(site))
+
+        stored = await record.read(queries.study, site.study.study.id)
+        changes = stored.changes if stored else {}
+        config = config_for(changes)
+        manager = HitManager(record, recruiter, config, changes=changes, config_for=config_for)
         try:
             if remote:
                 await recruiter.open()

@@ -8,29 +8,22 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
+from dialogs.money import to_cents
 from dialogs.record import payments as rows
 from dialogs.record import queries
-from dialogs.record.erasing import erased_among
 from dialogs.record.errors import Conflict
 from dialogs.record.payments import PaymentRow
 from dialogs.record.queries import ArrivalRow
 from dialogs.rules import LedgerState
 from duologue.console import AS_JSON, run, show
 from duologue.hits.desk import DRY_RUN, YES, Desk, desk, needs, sure
-from duologue.money import to_cents
 from duologue.problems import BadInput
 from duologue.words import count
-from hit_manager import ledger
-
-MOST_REASON: Final = 1000
-"""Characters that a worker is told about a bonus: marketplaces take 1024, and a reference is added
-to them."""
-
-_NO_TEXT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+from hit_manager import giving, ledger
 
 
 def _named(context: click.Context, param: click.Parameter, given: Any) -> Any:
@@ -225,7 +218,8 @@ def bonus(
     async def work() -> tuple[dict[str, Any], str]:
         async with desk(study) as at:
             cents = _amount(at, amount)
-            _check_reason(reason)
+            if problem := giving.unfit(reason):
+                raise BadInput([f"--reason {problem}"])
             row = await at.record.one(queries.arrivals_by_id, arrival)
             if row is None or row.study_id != at.study_id:
                 raise BadInput([f"{arrival}: is no arrival of this study"])
@@ -241,8 +235,8 @@ def bonus(
                 "payment": known,
                 "given": False,
             }
-            if earlier := await _given(at, arrival, known):
-                return values, _given_before(at, earlier, cents)
+            if earlier := await giving.given(at.record, arrival, known):
+                return values, _given_before(earlier, cents)
             await _affordable(at, cents + fee)
             text = f"{at.money(cents)}, and {at.money(fee)} commission, to {arrival}"
             if dry_run:
@@ -258,9 +252,9 @@ def bonus(
                 await at.record.writer.commit(given)
             except Conflict:
                 # Another script gave it by this name in this moment.
-                if (earlier := await _given(at, arrival, known)) is None:
+                if (earlier := await giving.given(at.record, arrival, known)) is None:
                     raise
-                return values, _given_before(at, earlier, cents)
+                return values, _given_before(earlier, cents)
             values["given"] = True
             return (
                 values,
@@ -272,14 +266,8 @@ def bonus(
 
 
 async def _check_not_erased(at: Desk, row: ArrivalRow) -> None:
-    if await at.record.read(erased_among, [row.worker_id]):
-        raise BadInput([f"{row.id}: was erased on request; nobody knows who to pay"])
-
-
-async def _given(at: Desk, arrival_id: str, reason: str) -> PaymentRow | None:
-    """The payment of this name that the arrival has been given already."""
-    payments = await at.record.read(rows.payments_of, [arrival_id])
-    return next((each for each in payments if each.reason == reason), None)
+    if problem := await giving.erased(at.record, row):
+        raise BadInput([f"{row.id}: {problem}"])
 
 
 def _amount(at: Desk, amount: str) -> int:
@@ -294,16 +282,6 @@ def _amount(at: Desk, amount: str) -> int:
     return cents
 
 
-def _check_reason(reason: str) -> None:
-    """What a recruiter would refuse when the bonus is sent, long after it was given."""
-    if not reason.strip():
-        raise BadInput(["--reason must say something: the worker reads it"])
-    if len(reason) > MOST_REASON:
-        raise BadInput([f"--reason must have {MOST_REASON} characters or fewer"])
-    if _NO_TEXT.search(reason):
-        raise BadInput(["--reason must be text, without control characters"])
-
-
 def _bonus_id(name: str | None) -> str:
     if name is None:
         return secrets.token_hex(4)
@@ -312,29 +290,15 @@ def _bonus_id(name: str | None) -> str:
     return name
 
 
-def _given_before(at: Desk, earlier: PaymentRow, cents: int) -> str:
+def _given_before(earlier: PaymentRow, cents: int) -> str:
     """What is said of a bonus that stands in the record under this name already."""
-    if earlier.cents != cents or earlier.state is LedgerState.CANCELLED:
-        raise BadInput(
-            [
-                f"{earlier.arrival_id}: {earlier.reason} was given already, "
-                f"{at.money(earlier.cents)}, and is {earlier.state.value}; name another --id"
-            ]
-        )
+    if problem := giving.differs(earlier, cents):
+        raise BadInput([f"{earlier.arrival_id}: {problem}; name another --id"])
     return (
         f"{earlier.reason} was given to {earlier.arrival_id} already, and is {earlier.state.value}"
     )
 
 
 async def _affordable(at: Desk, price: int) -> None:
-    budget = at.config.budget
-    if budget is None:
-        return
-    left = max(budget - await at.manager.outbox.committed(), 0)
-    if price > left:
-        raise BadInput(
-            [
-                f"with its commission it would take {at.money(price)}, and {at.money(left)} are "
-                f"left of the budget of {at.money(budget)}"
-            ]
-        )
+    if problem := await giving.unaffordable(at.config, at.manager.outbox, price):
+        raise BadInput([problem])

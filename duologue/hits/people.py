@@ -9,47 +9,26 @@ from typing import Any
 import click
 
 from dialogs.record import queries
-from dialogs.record.erasing import erased_among
-from dialogs.record.hits import assignments_by_id
 from duologue.console import AS_JSON, run, show
 from duologue.hits.desk import Desk, desk, needs
 from duologue.hits.money import ARRIVALS, STUDY_OPTION
 from duologue.problems import BadInput
 from duologue.words import count
+from hit_manager.people import known_as
 from hit_manager.recruiters.base import NotYet, Refused
 
 
 async def _workers_of(at: Desk, arrivals: Sequence[str]) -> dict[str, str]:
-    """The recruiter's ids of the people of these arrivals, each with the arrivals it is of.
-
-    A link says who somebody is, and so can name anybody; what the recruiter says of the assignment
-    counts as soon as it says something.
-    """
+    """The recruiter's ids of the people of these arrivals, each with the arrivals it is of."""
     if not arrivals:
         raise BadInput(["name at least one arrival"])
     rows = await at.record.read(queries.arrivals_by_id, arrivals)
     missing = [a for a in arrivals if a not in rows or rows[a].study_id != at.study_id]
     if missing:
         raise BadInput([f"{name}: is no arrival of this study" for name in missing])
-    erased = await at.record.read(erased_among, [row.worker_id for row in rows.values()])
-    if gone := [name for name, row in rows.items() if row.worker_id in erased]:
-        raise BadInput([f"{name}: was erased on request; nobody knows who it was" for name in gone])
-    claimed = await at.record.read(queries.external_ids, [row.worker_id for row in rows.values()])
-    told = await at.record.read(
-        assignments_by_id, at.study_id, [row.assignment_id for row in rows.values()]
-    )
-    found: dict[str, list[str]] = {}
-    wrong = []
-    for name, row in rows.items():
-        worker, seen = claimed[row.worker_id], told.get(row.assignment_id)
-        if seen is not None and seen.worker != worker:
-            wrong.append(
-                f"{name}: came with the id of somebody else; the recruiter says that another "
-                "worker did this work"
-            )
-        found.setdefault(worker, []).append(name)
-    if wrong:
-        raise BadInput(wrong)
+    found, problems = await known_as(at.record, at.study_id, rows)
+    if problems:
+        raise BadInput(problems)
     return {worker: ", ".join(sorted(found[worker])) for worker in sorted(found)}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +11,6 @@ import click
 from dialogs.record import payments as rows
 from dialogs.record import queries
 from dialogs.record.errors import Conflict
-from dialogs.record.hits import assignments_by_id, assignments_seen
 from dialogs.record.payments import PaymentRow
 from dialogs.record.unowed import never_came
 from dialogs.rules import ArrivalStatus, AssignmentStatus, LedgerReason, LedgerState
@@ -21,20 +19,8 @@ from duologue.hits.desk import DRY_RUN, YES, Desk, desk, needs, sure
 from duologue.hits.money import ARRIVAL, ARRIVALS, STUDY_OPTION, chosen, told
 from duologue.problems import BadInput
 from duologue.words import count
+from hit_manager.refusing import is_owed, of_somebody_else, refuse
 from hit_manager.taking_back import in_the_way
-
-
-async def refuse(at: Desk, assignment_id: str, feedback: str) -> None:
-    """Refuse work over there, and remember it: it is undecided no longer.
-
-    Raises:
-        RecruiterError: it was not refused.
-    """
-    await at.recruiter.reject(assignment_id, feedback)
-    known = await at.record.read(assignments_by_id, at.study_id, [assignment_id])
-    for row in known.values():
-        refused = replace(row, status=AssignmentStatus.REJECTED)
-        await at.record.writer.commit(assignments_seen(at.study_id, [], [refused]))
 
 
 @click.command()
@@ -60,11 +46,14 @@ def reject(arrival: str, study: Path, reason: str, yes: bool, dry_run: bool, as_
             told = await at.recruiter.assignment(assignment_id)
             if told.status is not AssignmentStatus.SUBMITTED:
                 raise BadInput([f"{arrival}: is {told.status.value} over there"])
+            row = await at.record.one(queries.arrivals_by_id, arrival)
+            if row is not None and await of_somebody_else(at.record, row, told):
+                raise BadInput([f"{arrival}: over there, somebody else did this work"])
             values = {"arrival": arrival, "rejected": not dry_run}
             if dry_run:
                 return values, f"would reject the work of {arrival}"
             sure(f"Reject the work of {arrival}?", yes=yes, as_json=as_json)
-            await refuse(at, assignment_id, reason)
+            await refuse(at.record, at.recruiter, at.study_id, assignment_id, reason)
             return values, f"the work of {arrival} is rejected"
 
     values, text = run(work())
@@ -82,23 +71,10 @@ async def _assignment_of(at: Desk, name: str) -> str:
     if row.status is not ArrivalStatus.RELEASED:
         # What they will be owed is not known yet, and what was refused cannot be paid any more.
         raise BadInput([f"{name}: is not done here yet, so the work cannot be refused"])
-    if owed := is_owed(at, await at.record.read(rows.payments_of, [name])):
+    payments = await at.record.read(rows.payments_of, [name])
+    if owed := is_owed(payments, at.config.currency):
         raise BadInput([f"{name}: {owed}, so the work cannot be refused"])
     return row.assignment_id
-
-
-def is_owed(at: Desk, owed: list[PaymentRow]) -> str:
-    """`is owed 1.50 USD by the rules of the study`, and what was given beside it; empty, if
-    nothing is owed."""
-    owed = [p for p in owed if p.state is not LedgerState.CANCELLED]
-    ruled = sum(p.cents for p in owed if p.reason in set(LedgerReason))
-    given = sum(p.cents for p in owed) - ruled
-    told = []
-    if ruled:
-        told.append(f"is owed {at.money(ruled)} by the rules of the study")
-    if given:
-        told.append(f"was given {at.money(given)} by hand")
-    return " and ".join(told)
 
 
 # --- Taking back ---------------------------------------------------------------------------
@@ -145,9 +121,10 @@ def cancel(
             found = await _in_question(at, arrivals, names)
             by_rule = [p for p in found if p.reason in set(LedgerReason)]
             if by_rule and len(reason.strip()) < LEAST_REASON:
+                owed = is_owed(by_rule[:1], at.config.currency)
                 raise BadInput(
                     [
-                        f"{by_rule[0].arrival_id}: {is_owed(at, by_rule[:1])}; say in at least "
+                        f"{by_rule[0].arrival_id}: {owed}; say in at least "
                         f"{LEAST_REASON} characters why it is taken back"
                     ]
                 )

@@ -13,12 +13,12 @@ from dialogs.record.reviewing import reviewed
 from dialogs.rules import LedgerState
 from duologue.console import AS_JSON, STUDY, new_file, run, show
 from duologue.hits.desk import DRY_RUN, YES, Desk, desk, needs, sure
-from duologue.hits.refusing import is_owed, refuse
 from duologue.problems import BadInput
 from duologue.words import count
 from hit_manager.csvfiles import CsvError, read_csv, write_csv
 from hit_manager.recruiters.base import RecruiterError
 from hit_manager.recruiters.link import Link
+from hit_manager.refusing import is_owed, refuse
 from hit_manager.review import Decided, Verdict, decisions, table
 
 
@@ -93,9 +93,10 @@ async def _carry_out(
         for each in decided
         if each.arrival_id not in known
     ]
+    owed_to = {arrival: is_owed(each, at.config.currency) for arrival, each in kept.items()}
     problems += [
-        f"{name}, line {each.line}: {each.arrival_id} {is_owed(at, kept[each.arrival_id])}, so the "
-        "work cannot be rejected"
+        f"{name}, line {each.line}: {each.arrival_id} {owed_to[each.arrival_id]}, so the work "
+        "cannot be rejected"
         for each in decided
         if each.verdict is Verdict.REJECT and each.arrival_id in known and each.arrival_id in kept
     ]
@@ -121,7 +122,13 @@ async def _carry_out(
     failed = []
     for each in reject:
         try:
-            await refuse(at, known[each.arrival_id].assignment_id, each.feedback)
+            await refuse(
+                at.record,
+                at.recruiter,
+                at.study_id,
+                known[each.arrival_id].assignment_id,
+                each.feedback,
+            )
         except RecruiterError as error:
             failed.append(f"{name}, line {each.line}: {each.arrival_id} was not rejected: {error}")
     if failed:

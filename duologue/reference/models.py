@@ -10,8 +10,9 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from dialogs.terms import READING_S, ROUND_S
 from duologue.settings import PREFIX, Settings
-from duologue.study import READING_S, ROUND_S, StudyFile
+from duologue.study import StudyFile
 from duologue.template import model_of
 
 _SETTINGS: Final = """\

@@ -12,7 +12,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -121,6 +121,17 @@ class Mortal(Mturk):
         self._death.here("bonus", "before")
         await super().pay(bonus, keep)
         self._death.here("bonus", "after")
+
+    async def reject(self, assignment_id: str, feedback: str) -> None:
+        self._death.here("reject", "before")
+        await super().reject(assignment_id, feedback)
+        self._death.here("reject", "after")
+
+    async def message(self, worker_ids: Collection[str], subject: str, text: str) -> dict[str, str]:
+        self._death.here("message", "before")
+        unreached = await super().message(worker_ids, subject, text)
+        self._death.here("message", "after")
+        return unreached
 
 
 def recruiter_for(job: Job) -> Mortal:

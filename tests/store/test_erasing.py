@@ -10,11 +10,14 @@ from sqlalchemy import Engine, event, select, update
 
 from dialogs.dialog import EndByTeam, Say, Tell, decide
 from dialogs.events import Meta, Part, Settlement
-from dialogs.record import decisions, erasing
+from dialogs.record import decisions, erasing, requests
 from dialogs.record import hits as hit_rows
+from dialogs.record.audit import audited
 from dialogs.record.erasing import MARK, Person
 from dialogs.record.errors import Conflict
+from dialogs.record.excluding import excluded
 from dialogs.record.hits import AssignmentRow
+from dialogs.record.notes import noted
 from dialogs.record.store import Record
 from dialogs.record.stuck import OVER
 from dialogs.record.tables import (
@@ -29,6 +32,7 @@ from dialogs.record.tables import (
     releases,
     workers,
 )
+from dialogs.record.writer import Decision, together
 from dialogs.rules import (
     ERASED,
     ArrivalStatus,
@@ -37,6 +41,7 @@ from dialogs.rules import (
     Phase,
     Release,
     ReportKind,
+    RequestKind,
     Role,
 )
 from dialogs.state import begin
@@ -59,6 +64,9 @@ NAMES = (
     "SUBMITTOZERO",
     "NOTEFORZERO",
     "DETAILOFZERO",
+    "NOTEDOFZERO",
+    "WRITTENTOZERO",
+    "WHYNOTZERO",
 )
 
 
@@ -134,6 +142,16 @@ async def a_life(record: Record) -> None:
           for n in range(5)),
         update(arrivals).where(mine).values(submit_to="SUBMITTOZERO"),
     )  # fmt: skip
+    ask, text = RequestKind.MESSAGE, {"subject": "s", "text": "WRITTENTOZERO"}
+    why = audited(STUDY, None, "worker.exclude", "worker-0", None, {"why": "WHYNOTZERO"}, 5.0)
+    await commit_all(
+        record,
+        noted("n", "worker-0", None, "NOTEDOFZERO", 5.0),
+        requests.asked(STUDY, "one", None, ask, "worker-0", text, 5.0),
+        requests.asked(STUDY, "two", None, ask, "arrival-0", text, 5.0),
+        together(excluded("worker-0", "WHYNOTZERO", 5.0), Decision("worker-0", (why,))),
+        noted("other", "worker-1", None, "NOTEDOFONE", 5.0),
+    )
 
 
 def everything(record: Record) -> dict[str, list[dict[str, Any]]]:
@@ -159,7 +177,8 @@ async def test_nothing_of_the_person_is_left_and_all_of_everybody_else(database_
 
         left = repr(after)
         assert [word for word in (*WORDS, *NAMES) if word in left] == []
-        for word in ("SAIDBYONE one", "FELTBYONE", "REPORTEDBYONE", "NOTEFORONE", "CODEOFONE"):
+        for word in ("SAIDBYONE one", "FELTBYONE", "REPORTEDBYONE", "NOTEFORONE", "CODEOFONE",
+                     "NOTEDOFONE"):  # fmt: skip
             assert word in left
         assert after.pop("erasures") == [
             {"worker_id": "worker-0", "at": 500.0, "arrivals": 1, "texts": 5}
@@ -181,6 +200,8 @@ async def test_nothing_of_the_person_is_left_and_all_of_everybody_else(database_
             ("assignments", "code"), ("assignments", "worker"), ("events", "data"),
             ("ledger", "note"), ("payment_steps", "detail"), ("releases", "code"),
             ("reports", "text"), ("workers", "external_id"),
+            ("audit", "after"), ("team_requests", "data"), ("team_requests", "problem"),
+            ("team_requests", "state"), ("worker_notes", "text"), ("workers", "excluded_why"),
         }  # fmt: skip
         for name, rows in before.items():
             kept = [row for row in rows if not of_zero(row)]

@@ -219,6 +219,17 @@ def test_who_is_not_done_here_is_not_refused(market: Desk) -> None:
     assert status_there(market, worker) == "Submitted"
 
 
+def test_work_of_somebody_else_is_not_refused(market: Desk) -> None:
+    """A link can name anybody's work."""
+    market.json("launch", "--yes")
+    worker, arrival = visitor(market)
+    forged = people.update().where(people.c.external_id == worker).values(external_id="A0OTHER")
+    market.write(lambda c: c.execute(forged))
+    code, _, err = market("reject", arrival, "--reason", "Nothing was written.", "--yes")
+    assert (code, err) == (2, f"duologue: {arrival}: over there, somebody else did this work\n")
+    assert status_there(market, worker) == "Submitted"
+
+
 def invites(link: Desk) -> None:
     """The study takes only who has a code of `codes.txt`."""
     study = link.folder / "study.toml"

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatserver.config import SameAddress
+from dialogs.money import to_cents, to_text
 from dialogs.rules import Pay, Rules
-from duologue.money import to_cents, to_text
 from duologue.recruiter_section import ProlificSection, RecruiterSection
 from duologue.recruiting import hit_config, recruiter_for
 from duologue.reference.models import settings_page, study_page

@@ -214,7 +214,7 @@ async def test_a_pause_blames_nobody_who_had_not_pressed_start_yet(live: Live) -
     await live.match(ada, ben)
     await ada.do("start")
     await live.set_status(StudyStatus.PAUSED)
-    await server.service._look_at_study()
+    await server.service.look_at_study()
     for person in (ada, ben):
         await person.until(lambda person=person: person.lobby.get("paused"))
         assert person.stage == "waiting"

@@ -547,9 +547,11 @@ export interface Note {
   text: string;
 }
 /**
- * `POST …/workers/{id}/message`: by the recruiter.
+ * `POST …/workers/{id}/message`: by the recruiter. Asked again with its `key`, it is sent
+ * once.
  */
 export interface WorkerMessage {
+  key?: string | null;
   subject: string;
   text: string;
 }

@@ -11,6 +11,7 @@ export type ErrorCode =
   | "study_paused"
   | "try_again"
   | "cap_reached"
+  | "not_needed"
   | "no_invitation"
   | "unknown_invitation"
   | "wrong_answers";

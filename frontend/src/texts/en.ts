@@ -324,8 +324,8 @@ export const en = {
       text: "No dialog had begun. Nothing counts against you.",
     },
     screened_out: {
-      title: "This study is not for you this time",
-      text: "You do not meet the conditions of this study. Thank you for your interest.",
+      title: "There is nothing more to do",
+      text: "There is no further task for you in this study. Nothing counts against you. Thank you for coming.",
     },
     study_full: {
       title: "Nothing left to talk about",
@@ -407,6 +407,7 @@ export const en = {
     unknown_invitation:
       "This study needs an invitation link, and the code in yours is not one of its invitations. Please open the link you were sent, exactly as it is. If you did, ask whoever sent it for a new one.",
     cap_reached: "You have done as many dialogs as one person may. Thank you!",
+    not_needed: "There is no further task for you in this study. Thank you for coming!",
     wrong_answers:
       "Not quite: please look at the marked questions again. The instructions have the answers.",
     not_your_turn: "Please wait: it is your partner's turn.",

@@ -178,6 +178,7 @@ def upgrade() -> None:
         sa.Column("at", sa.Double(), nullable=False),
         sa.Column("tries", sa.Integer(), server_default="0", nullable=False),
         sa.Column("retry_at", sa.Double(), nullable=True),
+        sa.Column("started_at", sa.Double(), nullable=True),
         sa.Column("done_at", sa.Double(), nullable=True),
         sa.Column("problem", sa.Text(), nullable=True),
         sa.ForeignKeyConstraint(

@@ -27,6 +27,7 @@ export function Stopped({ stopped }: { stopped: Refused }) {
 /** Of these, loading the page again would only say the same. */
 const FINAL: ReadonlySet<Refused["code"]> = new Set([
   "cap_reached",
+  "not_needed",
   "no_invitation",
   "unknown_invitation",
 ]);

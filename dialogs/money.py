@@ -55,3 +55,8 @@ def to_text(cents: int, currency: str) -> str:
     if not places:
         return str(cents)
     return f"{cents // 10**places}.{cents % 10**places:0{places}d}"
+
+
+def with_currency(cents: int, currency: str) -> str:
+    """150 cents as `1.50 USD`."""
+    return f"{to_text(cents, currency)} {currency}"

@@ -1,0 +1,344 @@
+"""What the team does from the monitor: to dialogs, people, payments and the study.
+
+Each action is a row of the audit. Where it changes the record, both are one decision; what is done
+to a live dialog is in the record when its audit row is written.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from chatserver.live.dialogs import Busy
+from chatserver.live.service import LiveService
+from chatserver.monitor.changing import Changing, Who
+from chatserver.monitor.refusing import Refuse, conflict, unknown
+from chatserver.monitor.wire import (
+    BonusWish,
+    ChangeStudy,
+    Done,
+    End,
+    Extend,
+    Note,
+    Nothing,
+    PaymentNames,
+    Reason,
+    Tell,
+    WorkerMessage,
+)
+from dialogs.dialog import Known, Refusal
+from dialogs.record import payments, queries, requests
+from dialogs.record.audit import audited
+from dialogs.record.errors import Conflict
+from dialogs.record.excluding import WorkerRow, allowed_again, workers_by_id
+from dialogs.record.notes import noted
+from dialogs.record.payments import PaymentRow
+from dialogs.record.writer import Decision, together
+from dialogs.rules import LedgerState, RequestKind, Role
+
+
+class Steers(Protocol):
+    """What a live dialog can be told by the team (`chatserver.live.steering`)."""
+
+    async def tell(
+        self, dialog_id: str, to: Role | None, text: str, key: str
+    ) -> Known | Refusal: ...
+
+    async def extend(self, dialog_id: str, by_s: float, key: str) -> Known | Refusal: ...
+
+    async def end(
+        self, dialog_id: str, reason: str, cents: dict[Role, int], key: str
+    ) -> Known | Refusal: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Able:
+    """What the study's recruiter can do."""
+
+    messages: bool = False
+    blocks: bool = False
+
+
+_CAN_BE_APPROVED: Final = (LedgerState.OWED,)
+_CAN_BE_RETRIED: Final = (LedgerState.FAILED, LedgerState.HELD)
+
+
+def _nobody_looks(what: str) -> None:
+    """Where nobody is told of changes."""
+
+
+class Acting:
+    """The actions. Each takes who acts, and what its body says, and answers for the page.
+
+    `changed(what)` tells open pages that what they show is older than the record, by the names
+    of `Changed`.
+    """
+
+    def __init__(
+        self,
+        service: LiveService,
+        *,
+        able: Able,
+        steering: Steers | None = None,
+        changed: Callable[[str], None] = _nobody_looks,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._service = service
+        self._record = service.record
+        self._study_id = service.config.study.id
+        self._able = able
+        self._steering = steering
+        self._changed = changed
+        self._now = now
+        self.study = Changing(service, changed=changed, now=now)
+
+    def _audited(
+        self, who: Who, action: str, target: str, before: Any = None, after: Any = None
+    ) -> Decision:
+        row = audited(self._study_id, who.id, action, target, before, after, self._now())
+        return Decision(target, (row,))
+
+    # --- Dialogs -----------------------------------------------------------------------------
+
+    async def tell(self, who: Who, dialog_id: str, asked: Tell) -> Done:
+        to = asked.to.value if asked.to is not None else "both"
+        work = self._steers().tell(dialog_id, asked.to, asked.text, asked.key)
+        return await self._steered(who, "dialog.message", dialog_id, asked.key, work, {"to": to})
+
+    async def extend(self, who: Who, dialog_id: str, asked: Extend) -> Done:
+        work = self._steers().extend(dialog_id, asked.minutes * 60.0, asked.key)
+        after = {"minutes": asked.minutes}
+        return await self._steered(who, "dialog.extend", dialog_id, asked.key, work, after)
+
+    async def end(self, who: Who, dialog_id: str, asked: End) -> Done:
+        work = self._steers().end(dialog_id, asked.reason, asked.cents, asked.key)
+        after = {"cents": {role.value: cents for role, cents in asked.cents.items()}}
+        return await self._steered(who, "dialog.end", dialog_id, asked.key, work, after)
+
+    def _steers(self) -> Steers:
+        assert self._steering is not None, "the monitor of a server has it"
+        return self._steering
+
+    async def _steered(
+        self,
+        who: Who,
+        action: str,
+        dialog_id: str,
+        key: str,
+        work: Awaitable[Known | Refusal],
+        after: dict[str, Any],
+    ) -> Done:
+        try:
+            answer = await work
+        except LookupError:
+            raise unknown("dialog") from None
+        except Busy:
+            raise Refuse(503, "try_again", "Please try again in a moment.") from None
+        if isinstance(answer, Refusal):
+            raise conflict(answer.text)
+        after = {**after, "seq": answer.seq}
+        table, row = audited(self._study_id, who.id, action, dialog_id, None, after, self._now())
+        # The same asked twice happens once, and so is written down once.
+        row["id"] = f"{dialog_id}.{answer.seq}"
+        with suppress(Conflict):
+            await self._record.writer.commit(Decision(dialog_id, ((table, row),)))
+        self._changed("dialogs")
+        return Done()
+
+    # --- Workers -----------------------------------------------------------------------------
+
+    async def _worker(self, worker_id: str) -> WorkerRow:
+        found = await self._record.one(workers_by_id, worker_id)
+        if found is None or found.study_id != self._study_id:
+            raise unknown("worker")
+        return found
+
+    async def exclude(self, who: Who, worker_id: str, asked: Reason) -> Done:
+        await self._worker(worker_id)
+        after = {"excluded": True, "why": asked.reason}
+        with_it = [
+            self._audited(who, "worker.exclude", worker_id, {"excluded": False}, after),
+            *self._beside(who, RequestKind.BLOCK, worker_id, {"reason": asked.reason}),
+        ]
+        if not await self._service.exclusion.exclude(worker_id, asked.reason, *with_it):
+            raise conflict("This worker is excluded already.")
+        return self._asked("workers")
+
+    async def allow(self, who: Who, worker_id: str, asked: Nothing) -> Done:
+        known = await self._worker(worker_id)
+        before = {"excluded": True, "why": known.excluded_why}
+        parts = [
+            allowed_again(worker_id),
+            self._audited(who, "worker.allow", worker_id, before, {"excluded": False}),
+            *self._beside(who, RequestKind.UNBLOCK, worker_id, {}),
+        ]
+        try:
+            await self._record.writer.commit(together(*parts))
+        except Conflict:
+            raise conflict("This worker is not excluded.") from None
+        return self._asked("workers")
+
+    def _beside(
+        self, who: Who, kind: RequestKind, worker_id: str, data: dict[str, Any]
+    ) -> list[Decision]:
+        """What is asked of the recruiter as well, where it can keep people away."""
+        if not self._able.blocks:
+            return []
+        name, now = secrets.token_urlsafe(12), self._now()
+        return [requests.asked(self._study_id, name, who.id, kind, worker_id, data, now)]
+
+    async def note(self, who: Who, worker_id: str, asked: Note) -> Done:
+        await self._worker(worker_id)
+        name = secrets.token_urlsafe(12)
+        written = noted(name, worker_id, who.id, asked.text, self._now())
+        audit = self._audited(who, "worker.note", worker_id, None, {"note": name})
+        await self._record.writer.commit(together(written, audit))
+        self._changed("workers")
+        return Done()
+
+    async def message(self, who: Who, worker_id: str, asked: WorkerMessage) -> Done:
+        await self._worker(worker_id)
+        if not self._able.messages:
+            raise Refuse(
+                409,
+                "not_possible",
+                "Who came by this recruiter cannot be reached by it; write to them by other means.",
+            )
+        data = {"subject": asked.subject, "text": asked.text}
+        return await self._wish(
+            who,
+            "worker.message",
+            asked.key or secrets.token_urlsafe(12),
+            RequestKind.MESSAGE,
+            worker_id,
+            data,
+            {},
+        )
+
+    async def bonus(self, who: Who, worker_id: str, asked: BonusWish) -> Done:
+        await self._worker(worker_id)
+        arrival_id = asked.arrival_id
+        if arrival_id is None:
+            newest = await self._record.read(queries.latest_arrival, worker_id)
+            arrival_id = newest.id if newest is not None else ""
+        row = await self._record.one(queries.arrivals_by_id, arrival_id)
+        if row is None or row.worker_id != worker_id:
+            raise unknown("arrival of this worker")
+        data = {"cents": asked.cents, "reason": asked.reason}
+        return await self._wish(
+            who,
+            "worker.bonus",
+            asked.key,
+            RequestKind.BONUS,
+            row.id,
+            data,
+            {"worker": worker_id, "cents": asked.cents},
+        )
+
+    async def _wish(
+        self,
+        who: Who,
+        action: str,
+        key: str,
+        kind: RequestKind,
+        target: str,
+        data: dict[str, Any],
+        after: dict[str, Any],
+    ) -> Done:
+        """Write down what the hit manager is to do, once for each key."""
+        wish = requests.asked(self._study_id, key, who.id, kind, target, data, self._now())
+        audit = self._audited(who, action, target, None, {"request": key, **after})
+        try:
+            await self._record.writer.commit(together(wish, audit))
+        except Conflict:
+            known = (await self._record.read(requests.requests_by_id, [key])).get(key)
+            if known is None or (known.kind, known.target) != (kind, target) or known.data != data:
+                raise conflict("This was asked before, and for something else.") from None
+        return self._asked("workers", key)
+
+    def _asked(self, what: str, request: str | None = None) -> Done:
+        self._service.on_wish()
+        self._changed(what)
+        return Done(request=request)
+
+    # --- The study ---------------------------------------------------------------------------
+
+    async def pause(self, who: Who, asked: Nothing) -> Done:
+        return await self.study.pause(who, asked)
+
+    async def resume(self, who: Who, asked: Nothing) -> Done:
+        return await self.study.resume(who, asked)
+
+    async def change(self, who: Who, asked: ChangeStudy) -> Done:
+        return await self.study.change(who, asked)
+
+    # --- Payments ----------------------------------------------------------------------------
+
+    async def approve(self, who: Who, asked: PaymentNames) -> Done:
+        """Let payments that are owed go out, all of these or none."""
+        now, parts = self._now(), []
+        for payment in await self._payments(asked, _CAN_BE_APPROVED):
+            before, after = {"state": payment.state}, {"state": LedgerState.APPROVED}
+            named = {"reason": payment.reason, "cents": payment.cents}
+            parts += [
+                payments.approved(payment, now),
+                self._audited(
+                    who, "ledger.approve", payment.arrival_id, before | named, after | named
+                ),
+            ]
+        await self._all_or_none(parts)
+        return self._asked("ledger")
+
+    async def retry(self, who: Who, asked: PaymentNames) -> Done:
+        """Try payments again that failed or were held, all of these or none."""
+        now, parts = self._now(), []
+        for payment in await self._payments(asked, _CAN_BE_RETRIED):
+            name = secrets.token_urlsafe(12)
+            data = {"reason": payment.reason}
+            before = {"state": payment.state, "problem": payment.problem}
+            parts += [
+                requests.asked(
+                    self._study_id,
+                    name,
+                    who.id,
+                    RequestKind.RETRY,
+                    payment.arrival_id,
+                    data,
+                    now,
+                ),
+                self._audited(
+                    who, "ledger.retry", payment.arrival_id, before | data, {"request": name}
+                ),
+            ]
+        await self._all_or_none(parts)
+        return self._asked("ledger")
+
+    async def _payments(
+        self, asked: PaymentNames, states: tuple[LedgerState, ...]
+    ) -> list[PaymentRow]:
+        wanted = {(each.arrival_id, each.reason) for each in asked.payments}
+        rows = await self._record.read(queries.arrivals_by_id, [name for name, _ in wanted])
+        mine = [row.id for row in rows.values() if row.study_id == self._study_id]
+        found = [
+            payment
+            for payment in await self._record.read(payments.payments_of, mine)
+            if (payment.arrival_id, payment.reason) in wanted
+        ]
+        if len(found) < len(wanted):
+            raise unknown("payment among these")
+        if other := [payment for payment in found if payment.state not in states]:
+            raise conflict(
+                f"The payment {other[0].reason} of {other[0].arrival_id} is "
+                f"{other[0].state.value} by now."
+            )
+        return found
+
+    async def _all_or_none(self, parts: list[Decision]) -> None:
+        try:
+            await self._record.writer.commit(together(*parts))
+        except Conflict:
+            raise conflict("Something else happened to one of these payments meanwhile.") from None

@@ -1,0 +1,475 @@
+"""What the team does from the monitor reaches people and the study, and is written down."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
+from sqlalchemy import insert, update
+
+from chatserver.live.dialogs import Busy
+from chatserver.monitor.acting import Able, Acting
+from chatserver.monitor.actions import add_actions
+from dialogs.dialog import Known, Refusal, RefusalCode
+from dialogs.record import tables
+from dialogs.rules import AdminRole, LedgerState, Role
+from tests.live import Live, Person
+from tests.web.test_absence import types
+
+KEY = "key-of-a-page"
+
+
+@dataclass
+class Ada:
+    """Who is signed in."""
+
+    id: str = "admin-1"
+    role: AdminRole = AdminRole.OWNER
+
+
+@dataclass
+class Team:
+    """The monitor's actions beside a server, and what they told others."""
+
+    http: TestClient[Any, Any]
+    ada: Ada
+    asked: list[int] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+
+    async def post(self, path: str, /, **body: Any) -> tuple[int, dict[str, Any]]:
+        async with self.http.post(f"/api/monitor/{path}", json=body) as answer:
+            return answer.status, await answer.json()
+
+    async def does(self, path: str, /, **body: Any) -> dict[str, Any]:
+        status, answer = await self.post(path, **body)
+        assert status == 200, answer
+        return answer
+
+    async def study(self) -> dict[str, Any]:
+        async with self.http.get("/api/monitor/study") as answer:
+            found: dict[str, Any] = await answer.json()
+            return found
+
+
+@asynccontextmanager
+async def team(live: Live, steering: Any = None, **able: bool) -> AsyncIterator[Team]:
+    """Beside the first server of this event loop."""
+    with live.record.engine.begin() as connection:
+        for n in (1, 2):
+            row = {"id": f"admin-{n}", "name": f"Ada {n}", "role": "owner", "password": "x",
+                   "created_at": 1.0}  # fmt: skip
+            connection.execute(insert(tables.admins), row)
+    app = web.Application()
+    made = Team(TestClient(TestServer(app)), Ada())
+    acting = Acting(
+        live.servers[0].service,
+        able=Able(**able),
+        steering=steering,
+        changed=made.changed.append,
+    )
+    live.servers[0].service.on_wish = lambda: made.asked.append(1)
+    add_actions(app, acting, lambda request: made.ada)
+    async with made.http:
+        yield made
+
+
+async def audit(live: Live) -> list[tuple[str, str, Any, Any]]:
+    rows = sorted(await live.rows(tables.audit), key=lambda row: row.at)
+    return [
+        (
+            row.action,
+            row.target,
+            orjson.loads(row.before or "null"),
+            orjson.loads(row.after or "null"),
+        )
+        for row in rows
+    ]
+
+
+async def wishes(live: Live) -> list[tuple[str, str, Any]]:
+    rows = sorted(await live.rows(tables.team_requests), key=lambda row: row.at)
+    return [(row.kind, row.target, orjson.loads(row.data)) for row in rows]
+
+
+async def worker_of(live: Live, person: Person) -> str:
+    """By the order in which people came."""
+    rows = await live.rows(tables.workers)
+    (found,) = [row.id for row in rows if row.external_id == f"key:{person.worker_key}"]
+    return str(found)
+
+
+async def arrival_of(live: Live, person: Person) -> Any:
+    worker = await worker_of(live, person)
+    rows = [row for row in await live.rows(tables.arrivals) if row.worker_id == worker]
+    return max(rows, key=lambda row: row.created_at)
+
+
+# --- Exclusion ---------------------------------------------------------------------------------
+
+
+async def test_who_waits_goes_home_paid_and_comes_no_more(live_each: Live) -> None:
+    live = live_each
+    await live.begin()
+    one, two = await live.people(2)
+    await one.do("ready")
+    await one.shows("waiting")
+    worker = await worker_of(live, one)
+    async with team(live, blocks=True) as ours:
+        await ours.does(f"workers/{worker}/exclude", reason="Wrote nothing.")
+        await one.shows("released")
+        assert one.released["release"] == "screened_out"
+        # The minute that was begun.
+        assert one.released["cents"] == 10
+        assert not one.released["another"]
+        assert await live.owed() == [10]
+        answer = await one.another_tab().arrive(another=True)
+        assert (answer["status"], answer["code"]) == (409, "not_needed")
+        assert (
+            answer["error"]
+            == "There is no further task for you in this study. Thank you for coming!"
+        )
+        # The link shows how it ended, and the partner finds somebody else.
+        assert (await one.another_tab().arrive())["status"] == 200
+        (three,) = await live.people(1)
+        await live.pair(two, three)
+        assert await wishes(live) == [("block", worker, {"reason": "Wrote nothing."})]
+        assert await audit(live) == [
+            (
+                "worker.exclude",
+                worker,
+                {"excluded": False},
+                {"excluded": True, "why": "Wrote nothing."},
+            )
+        ]
+        assert (await ours.post(f"workers/{worker}/exclude", reason="Again."))[0] == 409
+        await ours.does(f"workers/{worker}/allow")
+        assert [kind for kind, _, _ in await wishes(live)] == ["block", "unblock"]
+        assert (await ours.post(f"workers/{worker}/allow"))[0] == 409
+        assert (await one.another_tab().arrive(another=True))["status"] == 200
+        assert ours.asked
+        assert set(ours.changed) == {"workers"}
+
+
+async def test_who_is_excluded_is_told_so_before_reading_and_agreeing(live: Live) -> None:
+    await live.begin()
+    (one,) = await live.people(1)
+    await one.do("leave", {"reason": ""})
+    async with team(live) as ours:
+        worker = await worker_of(live, one)
+        await ours.does(f"workers/{worker}/exclude", reason="Wrote nothing.")
+        assert await wishes(live) == []
+    answer = await one.another_tab().arrive(another=True, consented=False)
+    assert (answer["status"], answer["code"]) == (409, "not_needed")
+
+
+async def test_who_talks_finishes_and_is_paid(live: Live) -> None:
+    asker, teller = await live.two()
+    async with team(live) as ours:
+        await ours.does(f"workers/{await worker_of(live, asker)}/exclude", reason="Rude.")
+    await live.converse(asker, teller)
+    for person in (asker, teller):
+        await person.shows("released")
+    assert asker.released["release"] == "completed"
+    assert await live.owed() == [150, 150]
+    assert (asker.released["another"], teller.released["another"]) == (False, True)
+
+
+async def test_who_is_excluded_does_not_go_back_to_the_lobby(live: Live) -> None:
+    asker, teller = await live.two()
+    async with team(live) as ours:
+        await ours.does(f"workers/{await worker_of(live, asker)}/exclude", reason="Rude.")
+    await teller.do("leave", {"reason": ""})
+    await asker.until(lambda: asker.phase == "solo")
+    await asker.do("pair_again")
+    await asker.shows("released")
+    assert asker.released["release"] == "screened_out"
+    assert await live.owed() == [10]
+
+
+async def test_who_is_matched_is_not_seated(live: Live) -> None:
+    await live.begin()
+    one, two = await live.people(2)
+    await live.match(one, two)
+    await one.do("start")
+    async with team(live) as ours:
+        await ours.does(f"workers/{await worker_of(live, one)}/exclude", reason="Rude.")
+    await one.shows("released")
+    await two.shows("waiting")
+    assert await live.dialogs() == []
+
+
+# --- What the hit manager is to do -------------------------------------------------------------
+
+
+async def test_a_bonus_and_a_message_are_asked_for_once(live: Live) -> None:
+    await live.begin()
+    (one,) = await live.people(1)
+    worker, arrival = await worker_of(live, one), (await arrival_of(live, one)).id
+    async with team(live, messages=True) as ours:
+        bonus = {"key": KEY, "cents": 25, "reason": "You waited long."}
+        for _ in range(2):
+            assert await ours.does(f"workers/{worker}/bonus", **bonus) == {"request": KEY}
+        status, answer = await ours.post(f"workers/{worker}/bonus", **{**bonus, "cents": 50})
+        assert (status, answer["code"]) == (409, "conflict")
+        said = {"subject": "Hello", "text": "You did\nwell.", "key": f"{KEY}-2"}
+        for _ in range(2):
+            await ours.does(f"workers/{worker}/message", **said)
+        assert await wishes(live) == [
+            ("bonus", arrival, {"cents": 25, "reason": "You waited long."}),
+            ("message", worker, {"subject": "Hello", "text": "You did\nwell."}),
+        ]
+        assert await audit(live) == [
+            ("worker.bonus", arrival, None, {"request": KEY, "worker": worker, "cents": 25}),
+            ("worker.message", worker, None, {"request": f"{KEY}-2"}),
+        ]
+        other = await live.people(1)
+        elsewhere = (await arrival_of(live, other[0])).id
+        status, answer = await ours.post(
+            f"workers/{worker}/bonus", key=f"{KEY}-3", cents=5, reason="r", arrival_id=elsewhere
+        )
+        assert (status, answer["code"]) == (404, "not_found")
+
+
+async def test_who_cannot_be_written_to_is_not_written_to(live: Live) -> None:
+    await live.begin()
+    (one,) = await live.people(1)
+    async with team(live) as ours:
+        worker = await worker_of(live, one)
+        status, answer = await ours.post(f"workers/{worker}/message", subject="s", text="t")
+        assert (status, answer["code"]) == (409, "not_possible")
+        assert await wishes(live) == []
+
+
+async def test_a_note_is_kept_and_not_quoted(live: Live) -> None:
+    await live.begin()
+    (one,) = await live.people(1)
+    async with team(live) as ours:
+        worker = await worker_of(live, one)
+        await ours.does(f"workers/{worker}/note", text="Writes little.")
+        (note,) = await live.rows(tables.worker_notes)
+        assert (note.worker_id, note.admin_id, note.text) == (worker, "admin-1", "Writes little.")
+        assert await audit(live) == [("worker.note", worker, None, {"note": note.id})]
+        assert (await ours.post("workers/nobody/note", text="t"))[0] == 404
+
+
+# --- Payments ----------------------------------------------------------------------------------
+
+
+async def test_payments_are_approved_and_tried_again_all_or_none(live: Live) -> None:
+    asker, teller = await live.two(rules={"rounds": 1, "pair_again_below": 0})
+    await live.converse(asker, teller, 2)
+    names = []
+    for person in (asker, teller):
+        await person.shows("released")
+        names.append({"arrival_id": (await arrival_of(live, person)).id, "reason": "dialog"})
+
+    def become(state: LedgerState, *which: dict[str, str]) -> None:
+        with live.record.engine.begin() as connection:
+            for each in which:
+                mine = tables.ledger.c.arrival_id == each["arrival_id"]
+                connection.execute(update(tables.ledger).where(mine).values(state=state.value))
+
+    async def states() -> list[str]:
+        return sorted(row.state for row in await live.rows(tables.ledger))
+
+    async with team(live) as ours:
+        become(LedgerState.PAID, names[0])
+        status, answer = await ours.post("ledger/approve", payments=names)
+        assert (status, answer["code"]) == (409, "conflict")
+        assert await states() == ["owed", "paid"]
+        await ours.does("ledger/approve", payments=names[1:])
+        assert await states() == ["approved", "paid"]
+        status, answer = await ours.post("ledger/retry", payments=names[1:])
+        assert (status, answer["code"]) == (409, "conflict")
+        become(LedgerState.FAILED, *names)
+        await ours.does("ledger/retry", payments=names)
+        assert sorted(await wishes(live)) == sorted(
+            ("retry", each["arrival_id"], {"reason": "dialog"}) for each in names
+        )
+        unknown = [{"arrival_id": "nobody", "reason": "dialog"}]
+        assert (await ours.post("ledger/approve", payments=unknown))[0] == 404
+        assert [action for action, *_ in await audit(live)] == ["ledger.approve"] + [
+            "ledger.retry"
+        ] * 2
+
+
+# --- The study ---------------------------------------------------------------------------------
+
+
+async def test_a_change_holds_for_dialogs_to_come_and_no_other(live: Live) -> None:
+    asker, teller = await live.two(rules={"rounds": 1, "pair_again_below": 0}, items=3)
+    async with team(live) as ours:
+        changes = {"turn_limit_s": 100.0, "grace_s": 40.0, "pay_complete": 220}
+        await ours.does("study/change", changes=changes, reason="People are quick.")
+        shown = await ours.study()
+        assert {k: v for k, v in shown["changes"].items() if v is not None} == changes
+        assert (shown["from_file"]["pay_complete"], shown["status"]) == (150, "open")
+        async with live.http.get(f"{live.urls[0]}/api/study") as answer:
+            study = await answer.json()
+        assert (study["pays"], study["turn_limit_s"], study["grace_s"]) == (220, 100.0, 40.0)
+        three, four = await live.people(2)
+        third, fourth = await live.pair(three, four)
+        assert third.dialog["pays"] == 220
+        assert asker.dialog["pays"] == 150
+        await live.converse(asker, teller, 2)
+        await live.converse(third, fourth, 2)
+        for person in (asker, fourth):
+            await person.shows("released")
+        assert (asker.released["cents"], fourth.released["cents"]) == (150, 220)
+        old, new = await live.dialogs()
+        assert (old.state.rules.turn_limit_s, new.state.rules.turn_limit_s) == (180.0, 100.0)
+        assert (old.state.rules.grace_s, new.state.rules.grace_s) == (60.0, 40.0)
+        (row,) = await audit(live)
+        assert row[0] == "study.change"
+        assert row[3] == {"changes": changes, "reason": "People are quick."}
+
+
+async def test_a_running_turn_is_stretched_by_the_rules_of_its_dialog(live: Live) -> None:
+    asker, _ = await live.two(rules={"turn_limit_s": 1.0, "turn_stretch": 3, "grace_s": 0.5})
+    typing = asyncio.create_task(types(asker))
+    async with team(live) as ours:
+        await ours.does("study/change", changes={"turn_limit_s": 600.0}, reason="Slower.")
+    await asker.shows("released")
+    typing.cancel()
+    assert asker.released["release"] == "left"
+
+
+async def test_every_process_takes_a_change_over(live_postgres: Live) -> None:
+    live = live_postgres
+    first = await live.begin()
+    second = await live.serve()
+    async with team(live) as ours:
+        await ours.does("study/change", changes={"lobby_limit_s": 300.0}, reason="Shorter.")
+    assert first.service.study().lobby_limit_s == 300.0
+    (one,) = await live.people(1, second.url)
+    await one.do("ready")
+    await one.until(lambda: one.lobby.get("limit_s") == 300.0)
+
+
+async def test_a_change_that_contradicts_itself_is_refused_in_words(live: Live) -> None:
+    await live.begin()
+    async with team(live) as ours:
+        status, answer = await ours.post("study/change", changes={"grace_s": 500.0}, reason="r")
+        assert (status, answer["code"]) == (400, "bad_request")
+        assert answer["error"] == "protocol.grace_s must be less than protocol.turn_limit_s."
+        status, answer = await ours.post("study/change", changes={"grace_s": -1}, reason="r")
+        assert (status, answer["code"]) == (400, "bad_request")
+        assert answer["error"].startswith("changes.grace_s: ")
+        assert await audit(live) == []
+
+
+async def test_a_paused_study_is_paused_at_once(live: Live) -> None:
+    await live.begin()
+    async with team(live) as ours:
+        await ours.does("study/pause")
+        assert (await live.person().arrive())["code"] == "study_paused"
+        await ours.does("study/pause")
+        await ours.does("study/resume")
+        assert (await live.person().arrive())["status"] == 200
+        assert [row[:2] for row in await audit(live)] == [
+            ("study.pause", live.study_id),
+            ("study.resume", live.study_id),
+        ]
+
+
+# --- Live dialogs ------------------------------------------------------------------------------
+
+
+class Steering:
+    """Answers as a live dialog would."""
+
+    def __init__(self) -> None:
+        self.given: list[tuple[Any, ...]] = []
+        self.answer: Any = Known(7)
+
+    async def _take(self, *given: Any) -> Any:
+        self.given.append(given)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+    async def tell(self, dialog_id: str, to: Role | None, text: str, key: str) -> Any:
+        return await self._take(dialog_id, to, text, key)
+
+    async def extend(self, dialog_id: str, by_s: float, key: str) -> Any:
+        return await self._take(dialog_id, by_s, key)
+
+    async def end(self, dialog_id: str, reason: str, cents: dict[Role, int], key: str) -> Any:
+        return await self._take(dialog_id, reason, cents, key)
+
+
+async def test_what_is_done_to_a_dialog_is_written_down_once(live: Live) -> None:
+    await live.begin()
+    steering = Steering()
+    async with team(live, steering) as ours:
+        for _ in range(2):
+            await ours.does("dialogs/d/message", key=KEY, to="answerer", text="Please go on.")
+        steering.answer = Known(8)
+        await ours.does("dialogs/d/extend", key=KEY, minutes=3)
+        steering.answer = Known(9)
+        await ours.does("dialogs/d/end", key=KEY, reason="Enough.", cents={"questioner": 70})
+        assert steering.given[1:] == [
+            ("d", Role.ANSWERER, "Please go on.", KEY),
+            ("d", 180.0, KEY),
+            ("d", "Enough.", {Role.QUESTIONER: 70}, KEY),
+        ]
+        assert await audit(live) == [
+            ("dialog.message", "d", None, {"to": "answerer", "seq": 7}),
+            ("dialog.extend", "d", None, {"minutes": 3, "seq": 8}),
+            ("dialog.end", "d", None, {"cents": {"questioner": 70}, "seq": 9}),
+        ]
+        for answer, status in (
+            (LookupError("d"), 404),
+            (Busy(), 503),
+            (Refusal(RefusalCode.DIALOG_ENDED, "This dialog has ended."), 409),
+        ):
+            steering.answer = answer
+            assert (await ours.post("dialogs/d/message", key=KEY, text="Hello?"))[0] == status
+        assert len(await audit(live)) == 3
+
+
+# --- Who may -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("role", "path", "allowed"),
+    [
+        (AdminRole.VIEWER, "workers/w/note", False),
+        (AdminRole.VIEWER, "ledger/approve", False),
+        (AdminRole.VIEWER, "dialogs/d/end", False),
+        (AdminRole.REVIEWER, "workers/w/exclude", False),
+        (AdminRole.REVIEWER, "workers/w/allow", False),
+        (AdminRole.REVIEWER, "workers/w/bonus", False),
+        (AdminRole.REVIEWER, "ledger/retry", False),
+        (AdminRole.REVIEWER, "study/pause", False),
+        (AdminRole.REVIEWER, "study/resume", False),
+        (AdminRole.REVIEWER, "study/change", False),
+        (AdminRole.REVIEWER, "workers/w/note", True),
+        (AdminRole.REVIEWER, "ledger/approve", True),
+        (AdminRole.REVIEWER, "dialogs/d/message", True),
+        (AdminRole.OWNER, "workers/w/exclude", True),
+        (AdminRole.OWNER, "study/change", True),
+    ],
+)
+async def test_only_who_may_does(live: Live, role: AdminRole, path: str, allowed: bool) -> None:
+    await live.begin()
+    async with team(live) as ours:
+        ours.ada.role = role
+        status, answer = await ours.post(path)
+        # Whoever may is told what is missing.
+        assert (
+            (status, answer["code"]) == (400, "bad_request")
+            if allowed
+            else (
+                403,
+                "not_allowed",
+            )
+        )
+        assert await audit(live) == []
