@@ -87,11 +87,12 @@ class StudyConfig:
 @dataclass(frozen=True, slots=True)
 class Abilities:
     """What the study's recruiter can do, as far as the monitor offers it: `posts` HITs, `pays`
-    for work, carries `messages`."""
+    for work, carries `messages`, `blocks` people."""
 
     posts: bool = False
     pays: bool = False
     messages: bool = False
+    blocks: bool = False
 
 
 @dataclass(frozen=True, slots=True)

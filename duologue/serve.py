@@ -263,7 +263,7 @@ async def running(
     chosen = replace(
         chosen,
         frame_ancestors=tuple(dict.fromkeys(frames)),
-        abilities=Abilities(can.posts, can.pays, can.messages),
+        abilities=Abilities(can.posts, can.pays, can.messages, can.blocks),
     )
     door = partial(door_for, recruiter, site.study.study.id)
     recruits = can.posts or can.pays

@@ -15,28 +15,31 @@ from typing import Any, Final, Protocol
 
 from chatserver.live.dialogs import Busy
 from chatserver.live.service import LiveService
+from chatserver.monitor.answers import NotDone, bad_request, conflict, unknown
 from chatserver.monitor.changing import Changing, Who
-from chatserver.monitor.refusing import Refuse, conflict, unknown
 from chatserver.monitor.wire import (
     BonusWish,
     ChangeStudy,
     Done,
     End,
     Extend,
+    Flag,
     Note,
     Nothing,
     PaymentNames,
     Reason,
     Tell,
+    Trouble,
     WorkerMessage,
 )
 from dialogs.dialog import Known, Refusal
-from dialogs.record import payments, queries, requests
+from dialogs.record import findings, payments, queries, requests
 from dialogs.record.audit import audited
 from dialogs.record.errors import Conflict
 from dialogs.record.excluding import WorkerRow, allowed_again, workers_by_id
 from dialogs.record.notes import noted
 from dialogs.record.payments import PaymentRow
+from dialogs.record.whole import whole
 from dialogs.record.writer import Decision, together
 from dialogs.rules import LedgerState, RequestKind, Role
 
@@ -63,6 +66,7 @@ class Able:
     blocks: bool = False
 
 
+FLAG_ATTEMPTS: Final = 5
 _CAN_BE_APPROVED: Final = (LedgerState.OWED,)
 _CAN_BE_RETRIED: Final = (LedgerState.FAILED, LedgerState.HELD)
 
@@ -137,7 +141,7 @@ class Acting:
         except LookupError:
             raise unknown("dialog") from None
         except Busy:
-            raise Refuse(503, "try_again", "Please try again in a moment.") from None
+            raise NotDone(503, Trouble.TRY_AGAIN, "Please try again in a moment.") from None
         if isinstance(answer, Refusal):
             raise conflict(answer.text)
         after = {**after, "seq": answer.seq}
@@ -148,6 +152,34 @@ class Acting:
             await self._record.writer.commit(Decision(dialog_id, ((table, row),)))
         self._changed("dialogs")
         return Done()
+
+    async def flag(self, who: Who, dialog_id: str, asked: Flag) -> Done:
+        """Somebody saw something in a dialog, running or not."""
+        found = await self._record.read(whole, self._study_id, dialog_id)
+        if found is None:
+            raise unknown("dialog")
+        if asked.seq is not None and asked.seq > found.state.seq:
+            raise bad_request(f"seq: the dialog has {found.state.seq} events.")
+        for _ in range(FLAG_ATTEMPTS):
+            number = await self._record.read(findings.next_number, dialog_id)
+            raised = findings.raised(
+                self._study_id,
+                dialog_id,
+                number,
+                who.id,
+                asked.reason,
+                asked.role,
+                asked.seq,
+                self._now(),
+            )
+            try:
+                await self._record.writer.commit(raised)
+            except Conflict:
+                # Somebody else has raised one in this moment.
+                continue
+            self._changed("dialogs")
+            return Done()
+        raise NotDone(503, Trouble.TRY_AGAIN, "Please try again in a moment.")
 
     # --- Workers -----------------------------------------------------------------------------
 
@@ -203,10 +235,8 @@ class Acting:
     async def message(self, who: Who, worker_id: str, asked: WorkerMessage) -> Done:
         await self._worker(worker_id)
         if not self._able.messages:
-            raise Refuse(
-                409,
-                "not_possible",
-                "Who came by this recruiter cannot be reached by it; write to them by other means.",
+            raise conflict(
+                "Who came by this recruiter cannot be reached by it; write to them by other means."
             )
         data = {"subject": asked.subject, "text": asked.text}
         return await self._wish(

@@ -27,6 +27,21 @@ class NotDone(Exception):
         self.retry_after_s = None if retry_after_s is None else max(1, math.ceil(retry_after_s))
 
 
+def unknown(what: str) -> NotDone:
+    """Nobody knows this."""
+    return NotDone(404, Trouble.NOT_FOUND, f"There is no such {what}.")
+
+
+def conflict(error: str) -> NotDone:
+    """Something else happened meanwhile, or this is not possible as things are."""
+    return NotDone(409, Trouble.CONFLICT, error)
+
+
+def bad_request(error: str) -> NotDone:
+    """What was asked makes no sense."""
+    return NotDone(400, Trouble.BAD_REQUEST, error)
+
+
 async def read(request: web.Request, model: type[Asked]) -> Asked:
     """The JSON body as `model`.
 

@@ -1,38 +1,47 @@
-"""The monitor put together: the guard, the sign-in, what is read, and what is sent."""
+"""The monitor put together: what is read, judged and done, and what is sent."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import Final
 
 from aiohttp import web
 
 from chatserver.engine import Engine
 from chatserver.live.service import LiveService
-from chatserver.monitor.access import SESSIONS
+from chatserver.monitor.acting import Able, Acting
+from chatserver.monitor.actions import add_actions
 from chatserver.monitor.pulse import Pulse
 from chatserver.monitor.reading import Reading
+from chatserver.monitor.reviewing import Reviewing, add_routes, desk_of
+from chatserver.monitor.sessions import ADMIN, Admin
+from chatserver.monitor.signing import SESSIONS
 from chatserver.monitor.socket import MonitorSockets
-
-
-@dataclass(frozen=True, slots=True)
-class Monitor:
-    """The parts of the monitor that its routes share."""
-
-    service: LiveService
-    pulse: Pulse
-    reading: Reading
-    sockets: MonitorSockets
-
-
-MONITOR: Final = web.AppKey("monitor", Monitor)
 
 
 def add_monitor(app: web.Application, engine: Engine, service: LiveService) -> None:
     """Add the monitor's routes and its namespace to an application that has its guard."""
-    pulse = Pulse(service)
+    can = service.config.abilities
+    desk = desk_of(service)
+    pulse = Pulse(service, desk)
     reading = Reading(service, pulse)
     sockets = MonitorSockets(engine, service, pulse, app[SESSIONS], reading.show)
-    app[MONITOR] = Monitor(service, pulse, reading, sockets)
+    acting = Acting(
+        service,
+        able=Able(messages=can.messages, blocks=can.blocks),
+        steering=service.steering,
+        changed=sockets.changed,
+    )
+    reviewing = Reviewing(
+        service.record,
+        service.config.study.id,
+        desk,
+        reading.show,
+        changed=sockets.changed,
+        ask=lambda: service.on_wish(),
+    )
     reading.add_to(app)
+    add_actions(app, acting, _who)
+    add_routes(app.router, reviewing, _who)
     app.cleanup_ctx.append(sockets.look_after)
+
+
+def _who(request: web.Request) -> Admin:
+    return request[ADMIN]

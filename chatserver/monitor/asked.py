@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final, TypeVar
 
-from chatserver.monitor.answers import NotDone
+from chatserver.monitor.answers import NotDone, bad_request
 from chatserver.monitor.cursors import from_text
-from chatserver.monitor.wire import Trouble
 from dialogs.record.listing import Cursor
 
 Kind = TypeVar("Kind", bound=StrEnum)
@@ -20,12 +19,7 @@ LONGEST: Final = 200
 
 def bad(where: str, why: str) -> NotDone:
     """What was asked for makes no sense."""
-    return NotDone(400, Trouble.BAD_REQUEST, f"{where}: {why}")
-
-
-def not_there(what: str) -> NotDone:
-    """Nobody knows this."""
-    return NotDone(404, Trouble.NOT_FOUND, f"There is no such {what}.")
+    return bad_request(f"{where}: {why}")
 
 
 def text(query: Mapping[str, str], name: str) -> str | None:

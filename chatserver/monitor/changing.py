@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from chatserver.live.service import LiveService
-from chatserver.monitor.refusing import bad_request, conflict, unknown
+from chatserver.monitor.answers import bad_request, conflict, unknown
 from chatserver.monitor.wire import ChangeStudy, Done, Limits, Nothing, StudyOut
 from dialogs.record import queries, studies
 from dialogs.record.audit import audited

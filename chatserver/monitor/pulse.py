@@ -18,18 +18,24 @@ from chatserver.monitor.wire import (
 )
 from dialogs.record import overview
 from dialogs.record.overview import Step
+from dialogs.record.review_desk import ReviewDesk
+from dialogs.record.review_queue import ANY
+from dialogs.record.rounds import last_round
 from dialogs.rules import StudyStatus
 
 LOBBY_SHOWN: Final = 100
 """Of how many people in the lobby each wait is shown."""
 STEP_S: Final = 60
+NOBODY: Final = ""
+"""Who has judged nothing and holds nothing, so that all that waits is counted."""
 
 
 class Pulse:
     """Reads what the page *Now* shows."""
 
-    def __init__(self, service: LiveService) -> None:
+    def __init__(self, service: LiveService, desk: ReviewDesk) -> None:
         self._service = service
+        self._desk = desk
         self._record = service.record
         self._study_id = service.config.study.id
 
@@ -56,7 +62,7 @@ class Pulse:
             paid=found.paid,
             forecast=found.forecast(service.study().rules.pay.complete),
             hourly=found.hourly,
-            to_review=0,
+            to_review=await self._desk.waiting(NOBODY, ANY),
             lobby=[
                 LobbyRow(
                     arrival_id=row.arrival_id,
@@ -74,6 +80,7 @@ class Pulse:
     async def health(self) -> Health:
         """What is in order; Redis need not answer for it."""
         health = self._service.health
+        last = await self._record.read(last_round, self._study_id)
         try:
             processes = await self._service.processes.all()
         except (RedisError, OSError, TimeoutError):
@@ -85,8 +92,8 @@ class Pulse:
                 ProcessOut(id=p.id, started_at=p.started_at, seen_at=p.seen_at, pages=p.pages)
                 for p in processes
             ],
-            recruiting_at=None,
-            recruiting=[],
+            recruiting_at=last.at if last else None,
+            recruiting=list(last.problems) if last else [],
         )
 
     async def chart(self, since: float) -> Chart:

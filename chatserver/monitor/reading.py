@@ -8,18 +8,21 @@ from aiohttp import hdrs, web
 
 from chatserver.live.service import LiveService
 from chatserver.monitor import asked
-from chatserver.monitor.answers import answer
+from chatserver.monitor.answers import answer, unknown
 from chatserver.monitor.cursors import to_text
 from chatserver.monitor.pulse import Pulse
 from chatserver.monitor.rows import (
     dialog_out,
     dialog_row,
     payment_out,
+    request_out,
     worker_brief,
     worker_row,
 )
 from chatserver.monitor.sessions import ADMIN
 from chatserver.monitor.wire import (
+    AuditRow,
+    AuditRows,
     ChainDialog,
     ChainRow,
     ChainRows,
@@ -34,9 +37,13 @@ from chatserver.monitor.wire import (
     WorkerRows,
 )
 from dialogs.record import accounts, listing, people, queries
+from dialogs.record.admins import admin_names
+from dialogs.record.audit import audit_page
 from dialogs.record.listing import Filters
+from dialogs.record.notes import notes_of
 from dialogs.record.payments import ledger_totals
 from dialogs.record.people import Wanted
+from dialogs.record.requests import requests_about
 from dialogs.record.supply import supply
 from dialogs.record.whole import whole
 from dialogs.rules import Acceptance, AdminRole, HitState, LedgerState, Outcome, Phase
@@ -68,6 +75,7 @@ class Reading:
             ("hits", self.hits),
             ("chains", self.chains),
             ("ledger", self.ledger),
+            ("audit", self.audit),
             ("items/{id}/picture", self.picture),
         ):
             app.router.add_get(f"/api/monitor/{path}", answering)
@@ -103,7 +111,7 @@ class Reading:
         try:
             return answer(await self.show(request.match_info["id"]))
         except LookupError:
-            raise asked.not_there("dialog") from None
+            raise unknown("dialog") from None
 
     async def show(self, dialog_id: str) -> DialogOut:
         """Everything about one dialog.
@@ -135,12 +143,15 @@ class Reading:
         read = self._record.read
         person = (await read(people.people_by_id, self._study_id, [worker_id])).get(worker_id)
         if person is None:
-            raise asked.not_there("person")
+            raise unknown("person")
         habits = (await read(people.habits, [worker_id]))[worker_id]
-        came = await read(people.arrivals_of_worker, worker_id)
+        came = [row.id for row in await read(queries.arrivals_of_worker, worker_id)]
         payments = await read(accounts.payments_of_arrivals, came[:DIALOGS_SHOWN])
         dialogs = await read(listing.dialogs_of_worker, worker_id, DIALOGS_SHOWN)
-        notes = await read(people.notes_of, worker_id)
+        notes = await read(notes_of, worker_id)
+        requests = await read(requests_about, worker_id)
+        authors = [note.admin_id for note in notes] + [each.admin_id for each in requests]
+        names = await read(admin_names, {each for each in authors if each is not None})
         return answer(
             WorkerOut(
                 row=worker_row(person),
@@ -152,8 +163,11 @@ class Reading:
                 median_words=habits.words,
                 dialogs=[dialog_row(row) for row in dialogs],
                 payments=[payment_out(row) for row in payments],
-                notes=[NoteOut(by=note.by, text=note.text, at=note.at) for note in notes],
-                requests=[],
+                notes=[
+                    NoteOut(by=names.get(note.admin_id or ""), text=note.text, at=note.at)
+                    for note in notes
+                ],
+                requests=[request_out(each, names) for each in requests],
             )
         )
 
@@ -233,11 +247,38 @@ class Reading:
             )
         )
 
+    async def audit(self, request: web.Request) -> web.StreamResponse:
+        query = request.query
+        try:
+            page = await self._record.read(
+                audit_page,
+                self._study_id,
+                by=asked.text(query, "by"),
+                action=asked.text(query, "action"),
+                target=asked.text(query, "target"),
+                after=asked.text(query, "after"),
+            )
+        except ValueError as error:
+            raise asked.bad("after", str(error)) from None
+        shown = [
+            AuditRow(
+                id=row.id,
+                at=row.at,
+                by=row.by,
+                action=row.action,
+                target=row.target,
+                before=row.before,
+                after=row.after,
+            )
+            for row in page.rows
+        ]
+        return answer(AuditRows(rows=shown, total=page.total, next=page.next))
+
     async def picture(self, request: web.Request) -> web.StreamResponse:
         """An item's picture, for the team only."""
         item = await self._record.one(queries.items_by_id, request.match_info["id"])
         if item is None:
-            raise asked.not_there("item")
+            raise unknown("item")
         file = self._service.config.pictures / item.file
         # The same for ever, but for nobody else who uses this browser.
         return web.FileResponse(file, headers={hdrs.CACHE_CONTROL: "private, max-age=3600"})

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Awaitable, Callable, Mapping
-from enum import StrEnum
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Protocol
 
-import orjson
 from aiohttp import web
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from chatserver.live.service import LiveService
+from chatserver.monitor import asked
+from chatserver.monitor.answers import answer, bad_request, conflict, read, unknown
 from chatserver.monitor.wire import (
     Bulk,
     BulkDone,
@@ -32,10 +31,6 @@ from dialogs.record.review_queue import ANY, Filters
 from dialogs.record.store import Record
 from dialogs.rules import AdminRole, Outcome
 
-LONGEST: Final = 200
-"""Characters of a value in an address, at most."""
-
-Kind = TypeVar("Kind", bound=StrEnum)
 Show = Callable[[str], Awaitable[DialogOut]]
 """Gives a dialog as the page shows it, by its id."""
 
@@ -47,16 +42,6 @@ class Who(Protocol):
     def id(self) -> str: ...
     @property
     def role(self) -> AdminRole: ...
-
-
-class NotDone(Exception):
-    """Nothing was done, and what the page is told."""
-
-    def __init__(self, status: int, code: str, error: str) -> None:
-        super().__init__(error)
-        self.status = status
-        self.code = code
-        self.error = error
 
 
 def desk_of(service: LiveService) -> ReviewDesk:
@@ -96,7 +81,7 @@ class Reviewing:
         try:
             given = await self._desk.next(who.id, filters)
         except Overtaken as error:
-            raise NotDone(409, "conflict", str(error)) from None
+            raise conflict(str(error)) from None
         return await self._given(who, given, filters)
 
     async def _given(self, who: Who, given: Given | None, filters: Filters) -> ReviewNext:
@@ -113,15 +98,15 @@ class Reviewing:
     async def judge(self, who: Who, dialog_id: str, what: Judge) -> Judged:
         pay = {each.arrival_id: Pay(each.approve, each.reason.strip()) for each in what.pay}
         if len(pay) < len(what.pay):
-            raise NotDone(400, "bad_request", "pay: an arrival stands in it twice.")
+            raise bad_request("pay: an arrival stands in it twice.")
         try:
             done = await self._desk.judge(who.id, dialog_id, what.verdict, what.reason.strip(), pay)
         except LookupError:
-            raise _unknown() from None
+            raise unknown("dialog that has ended") from None
         except BadJudgement as error:
-            raise NotDone(400, "bad_request", f"{error}.") from None
+            raise bad_request(f"{error}.") from None
         except Overtaken as error:
-            raise NotDone(409, "conflict", str(error)) from None
+            raise conflict(str(error)) from None
         self._told(asks=done.decides)
         return Judged(
             decides=done.decides,
@@ -146,19 +131,19 @@ class Reviewing:
         try:
             given = await self._desk.undo(who.id, what.dialog_id, of_anybody=owner)
         except LookupError:
-            raise _unknown() from None
+            raise unknown("dialog that has ended") from None
         except Overtaken as error:
-            raise NotDone(409, "conflict", str(error)) from None
+            raise conflict(str(error)) from None
         self._told(asks=False)
         return await self._given(who, given, ANY)
 
     async def bulk(self, who: Who, what: Bulk) -> BulkDone:
         """Judge all that match, or with `dry_run` say what that would be."""
         if what.verdict is not None and what.outcome not in (None, Outcome.COMPLETE):
-            raise NotDone(400, "bad_request", "verdict: only a complete dialog can be data.")
+            raise bad_request("verdict: only a complete dialog can be data.")
         if what.verdict is None and what.outcome is Outcome.COMPLETE:
             text = "verdict: a complete dialog is accepted or rejected."
-            raise NotDone(400, "bad_request", text)
+            raise bad_request(text)
         filters = Filters(
             flag=what.flag,
             unflagged=what.unflagged,
@@ -172,14 +157,14 @@ class Reviewing:
             plan = await self._desk.plan(*asked, approve_pay=what.approve_pay)
         elif what.expected is None:
             text = "expected: say how many dialogs it is to be."
-            raise NotDone(400, "bad_request", text)
+            raise bad_request(text)
         else:
             try:
                 plan = await self._desk.bulk(
                     *asked, approve_pay=what.approve_pay, expected=what.expected
                 )
             except Overtaken as error:
-                raise NotDone(409, "conflict", str(error)) from None
+                raise conflict(str(error)) from None
             self._told(asks=True)
         return BulkDone(dialogs=plan.dialogs, payments=plan.payments, cents=plan.cents)
 
@@ -214,10 +199,6 @@ class Reviewing:
             self._ask()
 
 
-def _unknown() -> NotDone:
-    return NotDone(404, "not_found", "There is no such dialog that has ended.")
-
-
 # --- What is asked -------------------------------------------------------------------------
 
 
@@ -228,49 +209,13 @@ def filters_of(query: Mapping[str, str]) -> Filters:
         NotDone: one makes no sense.
     """
     return Filters(
-        flag=_text(query, "flag"),
-        unflagged=_yes(query, "unflagged"),
-        worker=_text(query, "worker"),
-        outcome=_one_of(query, "outcome", Outcome),
-        since=_time(query, "since"),
-        until=_time(query, "until"),
+        flag=asked.text(query, "flag"),
+        unflagged=asked.flag(query, "unflagged"),
+        worker=asked.text(query, "worker"),
+        outcome=asked.one_of(query, "outcome", Outcome),
+        since=asked.number(query, "since"),
+        until=asked.number(query, "until"),
     )
-
-
-def _bad(where: str, why: str) -> NotDone:
-    return NotDone(400, "bad_request", f"{where}: {why}.")
-
-
-def _text(query: Mapping[str, str], name: str) -> str | None:
-    value = query.get(name, "")
-    if len(value) > LONGEST or any(char < " " or char == "\x7f" for char in value):
-        raise _bad(name, f"must be one line of {LONGEST} characters at most")
-    return value or None
-
-
-def _yes(query: Mapping[str, str], name: str) -> bool:
-    value = _text(query, name)
-    if value not in (None, "0", "1"):
-        raise _bad(name, "must be 0 or 1")
-    return value == "1"
-
-
-def _one_of(query: Mapping[str, str], name: str, kind: type[Kind]) -> Kind | None:
-    value = _text(query, name)
-    if value is not None and value not in set(kind):
-        raise _bad(name, f"must be one of {', '.join(kind)}")
-    return None if value is None else kind(value)
-
-
-def _time(query: Mapping[str, str], name: str) -> float | None:
-    value = _text(query, name)
-    try:
-        seconds = None if value is None else float(value)
-    except ValueError:
-        seconds = math.nan
-    if seconds is not None and not math.isfinite(seconds):
-        raise _bad(name, "must be a number of seconds")
-    return seconds
 
 
 # --- Routes --------------------------------------------------------------------------------
@@ -285,17 +230,17 @@ def add_routes(
         return await reviewing.next(who(request), request.query)
 
     async def judge(request: web.Request) -> BaseModel:
-        what = await _body(request, Judge)
+        what = await read(request, Judge)
         return await reviewing.judge(who(request), request.match_info["id"], what)
 
     async def skip(request: web.Request) -> BaseModel:
         return await reviewing.skip(who(request), request.match_info["id"])
 
     async def undo(request: web.Request) -> BaseModel:
-        return await reviewing.undo(who(request), await _body(request, Undo))
+        return await reviewing.undo(who(request), await read(request, Undo))
 
     async def bulk(request: web.Request) -> BaseModel:
-        return await reviewing.bulk(who(request), await _body(request, Bulk))
+        return await reviewing.bulk(who(request), await read(request, Bulk))
 
     async def stats(request: web.Request) -> BaseModel:
         return await reviewing.stats(who(request))
@@ -312,27 +257,10 @@ def add_routes(
 
 Handler = Callable[[web.Request], Awaitable[BaseModel]]
 Answering = Callable[[web.Request], Awaitable[web.StreamResponse]]
-Body = TypeVar("Body", bound=BaseModel)
 
 
 def _answered(handler: Handler) -> Answering:
-    async def answer(request: web.Request) -> web.StreamResponse:
-        try:
-            text, status = (await handler(request)).model_dump_json(), 200
-        except NotDone as refused:
-            told = {"error": refused.error, "code": refused.code}
-            text, status = orjson.dumps(told).decode(), refused.status
-        return web.Response(text=text, status=status, content_type="application/json")
+    async def answered(request: web.Request) -> web.StreamResponse:
+        return answer(await handler(request))
 
-    return answer
-
-
-async def _body(request: web.Request, model: type[Body]) -> Body:
-    sent: Any = await request.read()
-    try:
-        # From JSON, in which the texts of an enum are its members.
-        return model.model_validate_json(sent)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part)[:40] for part in first["loc"]) or "body"
-        raise _bad(where, first["msg"]) from None
+    return answered

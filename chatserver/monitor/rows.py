@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from chatserver.monitor.showing import entries, standing
 from chatserver.monitor.wire import (
     DialogOut,
@@ -9,12 +11,14 @@ from chatserver.monitor.wire import (
     FindingOut,
     JudgementOut,
     PaymentOut,
+    RequestOut,
     WorkerBrief,
     WorkerRow,
 )
 from dialogs.record.accounts import ListedPayment
 from dialogs.record.listing import Listed
 from dialogs.record.people import Habits, Person
+from dialogs.record.requests import TeamRequest
 from dialogs.record.whole import Whole
 
 
@@ -131,4 +135,20 @@ def payment_out(row: ListedPayment) -> PaymentOut:
         problem=payment.problem,
         note=payment.note,
         handed_in=payment.status,
+    )
+
+
+def request_out(request: TeamRequest, names: Mapping[str, str]) -> RequestOut:
+    """`names` are those of admins by their ids."""
+    words = [request.data.get(name) for name in ("subject", "text", "reason")]
+    return RequestOut(
+        id=request.id,
+        kind=request.kind,
+        target=request.target,
+        by=names.get(request.admin_id or ""),
+        state=request.state,
+        at=request.at,
+        done_at=request.done_at,
+        problem=request.problem,
+        text=" · ".join(str(each) for each in words if each),
     )

@@ -74,6 +74,15 @@ def _admin(row: Row[Any] | None) -> AdminRow | None:
     )
 
 
+def admin_names(connection: Connection, ids: Collection[str]) -> dict[str, str]:
+    """What these admins are called, by their ids."""
+    found: dict[str, str] = {}
+    for chunk in chunks(ids):
+        query = select(admins.c.id, admins.c.name).where(admins.c.id.in_(chunk))
+        found.update({row.id: row.name for row in connection.execute(query)})
+    return found
+
+
 def all_admins(connection: Connection) -> list[AdminSeen]:
     """Everybody, by name, those who are disabled too."""
     is_open = admin_sessions.c.ended_at.is_(None)

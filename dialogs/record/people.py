@@ -18,7 +18,6 @@ from dialogs.events import Said, from_json
 from dialogs.record.listing import PAGE, Cursor, older
 from dialogs.record.queries import chunks
 from dialogs.record.tables import (
-    admins,
     arrivals,
     dialogs,
     events,
@@ -26,7 +25,6 @@ from dialogs.record.tables import (
     ledger,
     releases,
     seats,
-    worker_notes,
     workers,
 )
 from dialogs.rules import (
@@ -295,33 +293,3 @@ def releases_of_worker(connection: Connection, worker_id: str) -> dict[Release, 
         .where(arrivals.c.worker_id == worker_id)
     )
     return dict(Counter(Release(row.release) for row in connection.execute(query)))
-
-
-def arrivals_of_worker(connection: Connection, worker_id: str) -> list[str]:
-    """Somebody's arrivals, the newest first."""
-    query = (
-        select(arrivals.c.id)
-        .where(arrivals.c.worker_id == worker_id)
-        .order_by(arrivals.c.created_at.desc(), arrivals.c.id.desc())
-    )
-    return list(connection.execute(query).scalars())
-
-
-@dataclass(frozen=True, slots=True)
-class NoteRow:
-    """What somebody of the team wrote about a person."""
-
-    by: str | None
-    text: str
-    at: float
-
-
-def notes_of(connection: Connection, worker_id: str) -> list[NoteRow]:
-    """The notes on a person, the newest first."""
-    query = (
-        select(worker_notes, admins.c.name)
-        .outerjoin(admins, admins.c.id == worker_notes.c.admin_id)
-        .where(worker_notes.c.worker_id == worker_id)
-        .order_by(worker_notes.c.at.desc(), worker_notes.c.id)
-    )
-    return [NoteRow(row.name, row.text, row.at) for row in connection.execute(query)]

@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import Connection, select
 
 from dialogs.events import Event
 from dialogs.record.accounts import ListedPayment, payments_of_arrivals
+from dialogs.record.findings import FindingRow, findings_of
 from dialogs.record.people import Habits, Person, habits, people_by_id
 from dialogs.record.queries import ItemRow, events_after, items_by_id
-from dialogs.record.tables import admins, dialogs, findings, judgements, relaunches
-from dialogs.rules import Acceptance, Role
+from dialogs.record.tables import admins, dialogs, judgements, relaunches
+from dialogs.rules import Acceptance
 from dialogs.state import DialogState, fold
-
-
-@dataclass(frozen=True, slots=True)
-class FindingRow:
-    """A quality flag in the record; `by` is the name of who of the team raised it."""
-
-    number: int
-    flag: str
-    role: Role | None
-    round: int | None
-    seq: int | None
-    reason: str
-    by: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,28 +66,13 @@ def whole(connection: Connection, study_id: str, dialog_id: str) -> Whole | None
         language=row.language,
         same_address=row.same_address,
         acceptance=Acceptance(row.acceptance) if row.acceptance else None,
-        findings=_findings(connection, dialog_id),
+        findings=tuple(findings_of(connection, [dialog_id])[dialog_id]),
         judgements=_judgements(connection, dialog_id),
         people=people_by_id(connection, study_id, workers),
         habits=habits(connection, workers),
         payments=tuple(payments_of_arrivals(connection, arrivals)),
         relaunched=connection.execute(again).one_or_none() is not None,
     )
-
-
-def _findings(connection: Connection, dialog_id: str) -> tuple[FindingRow, ...]:
-    query = (
-        select(findings, admins.c.name)
-        .outerjoin(admins, admins.c.id == findings.c.admin_id)
-        .where(findings.c.dialog_id == dialog_id)
-        .order_by(findings.c.number)
-    )
-    return tuple(_finding(row) for row in connection.execute(query))
-
-
-def _finding(row: Any) -> FindingRow:
-    role = Role(row.role) if row.role else None
-    return FindingRow(row.number, row.flag, role, row.round, row.seq, row.reason, row.name)
 
 
 def _judgements(connection: Connection, dialog_id: str) -> tuple[JudgementRow, ...]:

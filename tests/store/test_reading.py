@@ -19,7 +19,6 @@ from dialogs.record.tables import (
     ledger,
     relaunch_seats,
     seats,
-    worker_notes,
     workers,
 )
 from dialogs.record.whole import whole
@@ -171,7 +170,6 @@ async def test_what_somebody_has_done(database_url: str) -> None:
         await talk_to_the_end(record, await open_a_dialog(record, "d", 0, 1), OPENED_AT, 5.0)
         await record.writer.commit(never_paired(2))
         with record.engine.begin() as connection:
-            admin = add_admin(connection)
             flag(connection, "d", 1, "pasted", role="questioner")
             flag(connection, "d", 2, "same_address")
             connection.execute(
@@ -184,12 +182,9 @@ async def test_what_somebody_has_done(database_url: str) -> None:
                 .where(workers.c.id == "worker-2")
                 .values(excluded_at=5.0, excluded_why="spam")
             )
-            note = {"id": "n-1", "worker_id": "worker-0", "admin_id": admin, "text": "kind"}
-            connection.execute(insert(worker_notes).values(**note, at=4.0))
         by_id = await record.read(people.people_by_id, STUDY, [f"worker-{n}" for n in range(3)])
         habits = await record.read(people.habits, ["worker-0", "worker-1", "worker-2"])
         ended = await record.read(people.releases_of_worker, "worker-2")
-        notes = await record.read(people.notes_of, "worker-0")
         assert await record.read(people.people_by_id, "another", ["worker-0"]) == {}
 
         async def found(**how: object) -> list[str]:
@@ -217,7 +212,6 @@ async def test_what_somebody_has_done(database_url: str) -> None:
     assert habits["worker-1"].words == 2
     assert habits["worker-2"].answer_s is None
     assert ended == {Release.NEVER_PAIRED: 1}
-    assert [(note.by, note.text) for note in notes] == [("Ada", "kind")]
 
 
 async def test_a_seat_that_was_given_up_is_no_dialog(database_url: str) -> None:

@@ -25,6 +25,7 @@ from tests.live import Live, eventually
 from tests.records import STUDY, rows_of
 from tests.reviews import Review, add_admins, reviewing
 from tests.services import flush
+from tests.team import refusals
 
 PATH = "/api/monitor/review"
 
@@ -91,7 +92,7 @@ class Page:
 
 @asynccontextmanager
 async def page_of(record: Record, study_id: str, desk: ReviewDesk) -> AsyncIterator[Page]:
-    app = web.Application()
+    app = web.Application(middlewares=[refusals])
     changed: list[str] = []
     asked: list[int] = []
     what = Reviewing(
