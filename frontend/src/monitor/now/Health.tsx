@@ -1,0 +1,80 @@
+/** Whether what the study runs on answers. */
+
+import type { Health } from "../../generated/monitor";
+import { useMonitor } from "../context";
+import { count } from "../format";
+import { Pill } from "../parts/Pill";
+import { At, Elapsed, useTime } from "../parts/Time";
+import { t } from "../texts";
+
+/** A process gives a sign of life every few seconds; one that is silent for so long is gone. */
+const SILENT_S = 15;
+
+/** What is wrong, a sentence each. */
+export function troubles(health: Health, now: number): string[] {
+  const silent = health.processes.filter((process) => now - process.seen_at > SILENT_S);
+  return [
+    ...(health.database ? [] : [t.health.databaseDown]),
+    ...(health.redis ? [] : [t.health.redisDown]),
+    ...(silent.length > 0 ? [t.health.processesSilent(silent.length)] : []),
+    ...(health.recruiting.length > 0 ? [t.health.recruitingStuck(health.recruiting.length)] : []),
+  ];
+}
+
+export function HealthPanel({ health }: { health: Health }) {
+  const { me } = useMonitor();
+  const now = useTime(5);
+  const state = (good: boolean) => <Pill tone={good ? "good" : "bad"}>{good ? t.health.answers : t.health.silent}</Pill>;
+  return (
+    <section class="panel" id="health" data-testid="health">
+      <h2>{t.health.title}</h2>
+      <dl class="facts">
+        <div>
+          <dt>{t.health.database}</dt>
+          <dd>{state(health.database)}</dd>
+        </div>
+        <div>
+          <dt>{t.health.redis}</dt>
+          <dd>{state(health.redis)}</dd>
+        </div>
+        <div>
+          <dt>{t.health.recruiter(me.study.recruiter)}</dt>
+          <dd>
+            {health.recruiting_at === null ? (
+              <span class="muted">{t.health.noRounds}</span>
+            ) : (
+              <>
+                <Pill tone={health.recruiting.length === 0 ? "good" : "bad"}>
+                  {health.recruiting.length === 0 ? t.health.inOrder : t.health.stuck}
+                </Pill>{" "}
+                <span class="muted">
+                  {t.health.lastRound} <At at={health.recruiting_at} seconds />
+                </span>
+              </>
+            )}
+          </dd>
+        </div>
+        {health.processes.map((process) => (
+          <div key={process.id}>
+            <dt>
+              {t.health.process} <span class="id">{process.id}</span>
+            </dt>
+            <dd>
+              {state(now - process.seen_at <= SILENT_S)}{" "}
+              <span class="muted">
+                {t.health.pages(count(process.pages))}, {t.health.seen} <Elapsed since={process.seen_at} />
+              </span>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {health.recruiting.length > 0 && (
+        <ul class="problems">
+          {health.recruiting.map((problem) => (
+            <li key={problem}>{problem}</li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
