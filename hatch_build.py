@@ -17,7 +17,7 @@ SOURCES = ("src", "*.html", "package-lock.json", "tsconfig.json", "vite.config.t
 
 
 class BuildPages(BuildHookInterface):  # type: ignore[type-arg]
-    """Runs `npm ci` and `npm run build` when chatserver/static is missing or older than its source."""
+    """Runs `npm ci` and `npm run build` when a page is missing or older than its source."""
 
     def dependencies(self) -> list[str]:
         """Asks for Node from a wheel, only where it is needed and the machine has none."""
