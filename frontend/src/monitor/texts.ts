@@ -214,8 +214,8 @@ export const t = {
     stuck: "something is in the way",
     noRounds: "not done by this study",
     lastRound: "last round",
-    pages: (n: string) => `${n} pages open`,
-    seen: "seen for the last time before",
+    seen: (n: string) => `${n} pages open, seen`,
+    ago: "ago",
     databaseDown: "The database does not answer",
     redisDown: "Redis does not answer",
     processesSilent: (n: number) => `${plural(n, "server process has", "server processes have")} given no sign of life`,
@@ -234,7 +234,7 @@ export const t = {
     bad: (n: number) => `– ${n} need a look`,
     round: (n: number, of: number) => `Round ${Math.min(Math.max(n, 1), of)}/${of}`,
     turn: { questioner: "Questioner’s turn", answerer: "Answerer’s turn" },
-    trouble: { slow: "slow", solo: "one is alone", away: "somebody is away", silent: "silent" },
+    trouble: { slow: "slow", solo: "alone", away: "away", silent: "silent" },
     sent: " sent",
     away: "away",
     gone: "gone",
@@ -275,7 +275,7 @@ export const t = {
   },
 
   pager: {
-    label: "Pages",
+    label: (of: string) => `Pages: ${of}`,
     some: (shown: string, what: string) => `${shown} of ${what}`,
     newest: "← Newest",
     older: "Older →",
@@ -496,6 +496,7 @@ export const t = {
   },
 
   bulk: {
+    title: "Judge many dialogs",
     accept: "Accept them",
     reject: "Reject them",
     none: "Only settle pay, of dialogs that are not complete",

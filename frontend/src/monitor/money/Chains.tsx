@@ -28,7 +28,7 @@ export function Chains() {
                   <Chain key={row.image_id} row={row} />
                 ))}
               </ul>
-              <Pager name="chains_after" total={total} next={next} shown={rows.length} what={t.chains.count} />
+              <Pager name="chains_after" total={total} next={next} shown={rows.length} of={t.chains.title} what={t.chains.count} />
             </>
           )
         }

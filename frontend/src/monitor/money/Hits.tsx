@@ -51,7 +51,7 @@ export function Hits() {
             ) : (
               <>
                 <Table testid="hits-table" caption={t.hits.title} columns={columns} rows={rows} id={(row) => row.id} />
-                <Pager name="hits_after" total={total} next={next} shown={rows.length} what={t.hits.count} />
+                <Pager name="hits_after" total={total} next={next} shown={rows.length} of={t.hits.title} what={t.hits.count} />
               </>
             )}
           </>

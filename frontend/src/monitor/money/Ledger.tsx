@@ -128,7 +128,7 @@ export function Ledger() {
             ) : (
               <>
                 <Table testid="payments-table" caption={t.ledger.title} columns={columns} rows={rows} id={idOf} />
-                <Pager total={total} next={next} shown={rows.length} what={t.ledger.payments} />
+                <Pager total={total} next={next} shown={rows.length} of={t.ledger.title} what={t.ledger.payments} />
               </>
             )}
           </>
@@ -160,7 +160,6 @@ function PayAsk({ payments, text, send, onClose, onDone }: PayAskProps) {
     <Ask
       title={text.title}
       testid="pay-ask"
-      grave
       act={act}
       submit={text.submit(sum)}
       onClose={onClose}

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { Chart as Points } from "../../generated/monitor";
-import { columnsOf, LINES, merged, valueOf, type LineName } from "../chart";
+import { columnsOf, LINES, merged, thinned, valueOf, type LineName } from "../chart";
 import { useMonitor } from "../context";
 import { spanOf, timeOf } from "../format";
 import { Button } from "../parts/Button";
@@ -64,7 +64,7 @@ export function Chart() {
       </div>
       <Loaded resource={fetched} lines={7}>
         {(data) => {
-          const shown = points ?? data;
+          const shown = thinned(points ?? data);
           return (
             <>
               <Legend points={shown} hidden={hidden} at={at} onToggle={toggle} />
@@ -164,7 +164,7 @@ function optionsOf(box: HTMLElement, hidden: ReadonlySet<LineName>, at: Store<nu
     hooks: { setCursor: [(u) => at.set(u.cursor.left !== undefined && u.cursor.left >= 0 ? (u.cursor.idx ?? null) : null)] },
     scales: { x: { time: true }, y: { range: (_u, _min, max) => [0, Math.max(1, (max ?? 0) * 1.1)] }, s: { range: (_u, _min, max) => [0, Math.max(10, (max ?? 0) * 1.1)] } },
     axes: [
-      { ...axis, values: "{HH}:{mm}" },
+      { ...axis, size: 34, values: "{HH}:{mm}" },
       { ...axis, size: 44, label: t.chart.left, labelFont: font, labelSize: 18 },
       { ...axis, side: 1, scale: "s", size: 52, grid: { show: false }, label: t.chart.right, labelFont: font, labelSize: 18, values: (_u, all) => all.map((s) => spanOf(s)) },
     ],

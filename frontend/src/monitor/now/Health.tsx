@@ -62,7 +62,7 @@ export function HealthPanel({ health }: { health: Health }) {
             <dd>
               {state(now - process.seen_at <= SILENT_S)}{" "}
               <span class="muted">
-                {t.health.pages(count(process.pages))}, {t.health.seen} <Elapsed since={process.seen_at} />
+                {t.health.seen(count(process.pages))} <Elapsed since={process.seen_at} /> {t.health.ago}
               </span>
             </dd>
           </div>

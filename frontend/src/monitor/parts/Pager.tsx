@@ -27,10 +27,12 @@ interface Props {
   /** The name in the address of where this list has got to. */
   name?: string;
   shown: number;
+  /** What the list is called. */
+  of: string;
   what: (n: number) => string;
 }
 
-export function Pager({ total, next, name = "after", shown, what }: Props) {
+export function Pager({ total, next, name = "after", shown, of, what }: Props) {
   const { router } = useMonitor();
   const at = useStore(router.at);
   const query = Object.fromEntries(queryOf(at));
@@ -38,7 +40,7 @@ export function Pager({ total, next, name = "after", shown, what }: Props) {
   const first = (query[name] ?? "") === "";
   if (first && next === null) return <p class="pager muted">{what(total)}</p>;
   return (
-    <nav class="pager" aria-label={t.pager.label}>
+    <nav class="pager" aria-label={t.pager.label(of)}>
       <span class="muted">{t.pager.some(count(shown), what(total))}</span>
       {!first && (
         <a class="button button-plain" href={to("")} data-testid="page-first">

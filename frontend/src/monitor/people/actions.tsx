@@ -99,7 +99,6 @@ export function BonusAsk(props: Props) {
     <Ask
       title={t.act.bonus(shortId(id))}
       testid="bonus"
-      grave
       act={act}
       submit={cents === null ? t.act.bonusShort : t.act.bonusDo(cash(cents))}
       onSubmit={send}

@@ -67,7 +67,7 @@ export function BulkAsk({ filters, onClose, onDone }: Props) {
   const by = Object.entries(filters).filter(([, value]) => value !== "");
   const submit = counted === null ? t.bulk.counting : t.bulk.submit(verdict, counted.dialogs, approve ? cash(counted.cents) : null);
   return (
-    <Ask title={t.review.bulk} testid="bulk-ask" grave act={act} submit={submit} unavailable={!counted?.dialogs} onSubmit={send} onClose={onClose}>
+    <Ask title={t.bulk.title} testid="bulk-ask" grave={verdict === "rejected"} act={act} submit={submit} unavailable={!counted?.dialogs} onSubmit={send} onClose={onClose}>
       <p>
         {by.length === 0 ? t.bulk.everything : `${t.bulk.matching} ${by.map(([name, value]) => `${nameOf(name)} ${name === "since" || name === "until" ? new Date(Number(value) * 1_000).toLocaleString("en-GB") : nameOf(value)}`).join(", ")}.`}
       </p>

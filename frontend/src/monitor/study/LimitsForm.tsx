@@ -108,7 +108,7 @@ function ChangeAsk({ study, changes, names, onClose, onDone }: ChangeProps) {
     );
   };
   return (
-    <Ask title={t.limits.ask} testid="change-ask" grave act={act} submit={t.limits.change} unavailable={changed.length === 0} onSubmit={send} onClose={onClose}>
+    <Ask title={t.limits.ask} testid="change-ask" act={act} submit={t.limits.change} unavailable={changed.length === 0} onSubmit={send} onClose={onClose}>
       {changed.length === 0 ? (
         <p>{t.limits.nothing}</p>
       ) : (

@@ -38,7 +38,7 @@ export function DialogsView() {
           ) : (
             <>
               <DialogTable rows={rows} />
-              <Pager total={total} next={next} shown={rows.length} what={t.dialogs.count} />
+              <Pager total={total} next={next} shown={rows.length} of={t.views.dialogs} what={t.dialogs.count} />
             </>
           )
         }

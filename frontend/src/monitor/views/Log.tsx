@@ -33,7 +33,7 @@ export function LogView() {
           ) : (
             <>
               <AuditTable rows={rows} />
-              <Pager total={total} next={next} shown={rows.length} what={t.log.count} />
+              <Pager total={total} next={next} shown={rows.length} of={t.views.log} what={t.log.count} />
             </>
           )
         }

@@ -49,7 +49,7 @@ export function WorkersView() {
           ) : (
             <>
               <Table testid="workers" caption={t.views.workers} columns={columns} rows={rows} id={(row) => row.id} />
-              <Pager total={total} next={next} shown={rows.length} what={t.workers.count} />
+              <Pager total={total} next={next} shown={rows.length} of={t.views.workers} what={t.workers.count} />
             </>
           )
         }
