@@ -20,7 +20,7 @@ describe("a key", () => {
     ["A", "accept"],
     ["r", "reject"],
     ["p", "pay-questioner"],
-    ["P", "pay-answerer"],
+    ["P", "pay-questioner"],
     ["f", "flag"],
     ["n", "next"],
     [" ", "next"],
@@ -32,6 +32,9 @@ describe("a key", () => {
     ["x", null],
     ["Enter", null],
   ])("%s is %s", (key, command) => expect(press(key)).toBe(command));
+
+  it("with shift is the answerer's pay, whatever lock is on", () =>
+    expect(press("P", undefined, { shiftKey: true })).toBe("pay-answerer"));
 
   it.each(["<input id=at>", "<textarea id=at></textarea>", "<select id=at></select>", "<div contenteditable><p id=at></p></div>"])(
     "does nothing in %s",

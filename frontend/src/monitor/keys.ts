@@ -21,8 +21,6 @@ export type Command = keyof typeof COMMANDS;
 const BY_KEY: Readonly<Record<string, Command>> = {
   a: "accept",
   r: "reject",
-  p: "pay-questioner",
-  P: "pay-answerer",
   f: "flag",
   n: "next",
   " ": "next",
@@ -45,10 +43,16 @@ export function commandOf(event: KeyboardEvent): Command | null {
   }
   // A question stands before the page: its answer is meant.
   if (document.querySelector("dialog[open]") !== null) return null;
-  const command = BY_KEY[event.key] ?? BY_KEY[event.key.toLowerCase()] ?? null;
+  const command = commandFor(event.key.toLowerCase(), event.shiftKey);
   // A key that is held down steps on through the rounds, but decides once.
   if (event.repeat && command !== "down" && command !== "up") return null;
   return command;
+}
+
+/** Capital letters also come of a lock, so only the shift key itself counts. */
+function commandFor(key: string, shift: boolean): Command | null {
+  if (key === "p") return shift ? "pay-answerer" : "pay-questioner";
+  return BY_KEY[key] ?? null;
 }
 
 export function useKeys(obey: (command: Command) => void): void {

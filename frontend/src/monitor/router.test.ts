@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { hrefOf, nextOf, placeOf, pressedLink, Router, type Site } from "./router";
 
 describe("an address", () => {
@@ -33,10 +33,20 @@ describe("an address", () => {
   ])("%s leads after signing in only to this page", (href, next) => expect(nextOf(href)).toBe(next));
 });
 
+interface HappyDom {
+  happyDOM: { settings: { navigation: { disableMainFrameNavigation: boolean; disableChildPageNavigation: boolean } } };
+}
+
 describe("a press", () => {
+  beforeAll(() => {
+    // The links of these tests lead nowhere.
+    const { navigation } = (window as unknown as HappyDom).happyDOM.settings;
+    navigation.disableMainFrameNavigation = true;
+    navigation.disableChildPageNavigation = true;
+  });
   const press = (html: string, init: MouseEventInit = {}): string | null => {
     document.body.innerHTML = html;
-    const event = new MouseEvent("click", { bubbles: true, button: 0, ...init });
+    const event = new MouseEvent("click", { bubbles: true, cancelable: true, button: 0, ...init });
     let found: string | null = null;
     document.body.addEventListener("click", (e) => {
       found = pressedLink(e);

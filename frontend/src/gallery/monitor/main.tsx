@@ -54,6 +54,7 @@ function show({ at, role = "owner", answers = {}, told = {} }: Screen, where: HT
 
 async function play({ press = [], keys = [] }: Screen): Promise<void> {
   await settled();
+  if (keys.length > 0) await find("accept");
   for (const key of keys) {
     document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, shiftKey: key === "P" }));
     await settled();
@@ -75,13 +76,22 @@ function write(field: HTMLElement | null, text: string): void {
   field.dispatchEvent(new InputEvent("input", { bubbles: true }));
 }
 
-function find(step: string): Promise<HTMLElement | null> {
+/** What is to be pressed, as soon as it is there. */
+async function find(step: string): Promise<HTMLElement | null> {
+  for (let n = 0; n < 100; n += 1) {
+    const found = seen(step);
+    if (found !== null) return found;
+    await settled();
+  }
+  return null;
+}
+
+function seen(step: string): HTMLElement | null {
   const [kind, name] = step.split(":");
   if (kind === "choose") {
-    return Promise.resolve(document.querySelectorAll<HTMLElement>("[data-testid=payments-table] input")[Number(name)] ?? null);
+    return document.querySelectorAll<HTMLElement>("[data-testid=payments-table] input")[Number(name)] ?? null;
   }
-  const query = kind === "radio" ? `input[value="${name}"]` : `[data-testid="${step}"]`;
-  return Promise.resolve(document.querySelector<HTMLElement>(query));
+  return document.querySelector<HTMLElement>(kind === "radio" ? `input[value="${name}"]` : `[data-testid="${step}"]`);
 }
 
 /** A few frames: what was pressed is answered and shown. */

@@ -6,7 +6,7 @@ import { count } from "../format";
 import { FilterBar, FilterSelect, optionsOf } from "../parts/FilterBar";
 import { Empty, Loaded } from "../parts/Loaded";
 import { Pager, useFilters } from "../parts/Pager";
-import { Pill, type Tone } from "../parts/Pill";
+import { None, Pill, type Tone } from "../parts/Pill";
 import { Table, type Column } from "../parts/Table";
 import { At } from "../parts/Time";
 import { useResource } from "../resource";
@@ -28,9 +28,9 @@ export function Hits() {
     { name: t.hits.taken, number: true, cell: (row) => count(row.taken) },
     { name: t.hits.submitted, number: true, cell: (row) => count(row.submitted) },
     { name: t.hits.reward, number: true, cell: (row) => cash(row.reward) },
-    { name: t.hits.posted, cell: (row) => (row.posted_at === null ? "–" : <At at={row.posted_at} />) },
-    { name: t.hits.expires, cell: (row) => (row.expires_at === null ? "–" : <At at={row.expires_at} />) },
-    { name: t.hits.problem, cell: (row) => (row.problem ? <span class="problem">{row.problem}</span> : <span class="muted">–</span>) },
+    { name: t.hits.posted, cell: (row) => (row.posted_at === null ? <None /> : <At at={row.posted_at} />) },
+    { name: t.hits.expires, cell: (row) => (row.expires_at === null ? <None /> : <At at={row.expires_at} />) },
+    { name: t.hits.problem, cell: (row) => (row.problem ? <span class="problem">{row.problem}</span> : <None />) },
   ];
   return (
     <section class="panel" data-testid="hits">

@@ -11,7 +11,7 @@ import { FilterBar, FilterSelect, optionsOf } from "../parts/FilterBar";
 import { Empty, Loaded } from "../parts/Loaded";
 import { Ask } from "../parts/Modal";
 import { Pager, useFilters } from "../parts/Pager";
-import { LedgerPill, WorkerLink } from "../parts/Pill";
+import { LedgerPill, None, WorkerLink } from "../parts/Pill";
 import { Table, type Column } from "../parts/Table";
 import { At } from "../parts/Time";
 import { useResource } from "../resource";
@@ -62,7 +62,7 @@ export function Ledger() {
     { name: t.ledger.amount, number: true, cell: (row) => cash(row.cents) },
     { name: t.ledger.for, cell: (row) => t.payments.reason(row.reason) },
     { name: t.ledger.state, cell: (row) => <LedgerPill state={row.state} /> },
-    { name: t.ledger.handedIn, cell: (row) => (row.handed_in === null ? <span class="muted">–</span> : t.assignments[row.handed_in]) },
+    { name: t.ledger.handedIn, cell: (row) => (row.handed_in === null ? <None /> : t.assignments[row.handed_in]) },
     { name: t.ledger.at, cell: (row) => <At at={row.paid_at ?? row.at} /> },
     {
       name: t.ledger.problem,
@@ -74,7 +74,7 @@ export function Ledger() {
               {row.note}
             </span>
           )}
-          {!row.problem && !row.note && <span class="muted">–</span>}
+          {!row.problem && !row.note && <None />}
         </>
       ),
     },

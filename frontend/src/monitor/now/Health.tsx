@@ -4,15 +4,18 @@ import type { Health } from "../../generated/monitor";
 import { useMonitor } from "../context";
 import { count } from "../format";
 import { Pill } from "../parts/Pill";
-import { At, Elapsed, useTime } from "../parts/Time";
+import { At, Elapsed } from "../parts/Time";
 import { t } from "../texts";
 
 /** A process gives a sign of life every few seconds; one that is silent for so long is gone. */
 const SILENT_S = 15;
 
-/** What is wrong, a sentence each. */
-export function troubles(health: Health, now: number): string[] {
-  const silent = health.processes.filter((process) => now - process.seen_at > SILENT_S);
+/**
+ * What was wrong at that time, a sentence each: while this page is cut off, it knows nothing of
+ * what goes on meanwhile.
+ */
+export function troubles(health: Health, at: number): string[] {
+  const silent = health.processes.filter((process) => at - process.seen_at > SILENT_S);
   return [
     ...(health.database ? [] : [t.health.databaseDown]),
     ...(health.redis ? [] : [t.health.redisDown]),
@@ -21,9 +24,8 @@ export function troubles(health: Health, now: number): string[] {
   ];
 }
 
-export function HealthPanel({ health }: { health: Health }) {
+export function HealthPanel({ health, at }: { health: Health; at: number }) {
   const { me } = useMonitor();
-  const now = useTime(5);
   const state = (good: boolean) => <Pill tone={good ? "good" : "bad"}>{good ? t.health.answers : t.health.silent}</Pill>;
   return (
     <section class="panel" id="health" data-testid="health">
@@ -60,7 +62,7 @@ export function HealthPanel({ health }: { health: Health }) {
               {t.health.process} <span class="id">{process.id}</span>
             </dt>
             <dd>
-              {state(now - process.seen_at <= SILENT_S)}{" "}
+              {state(at - process.seen_at <= SILENT_S)}{" "}
               <span class="muted">
                 {t.health.seen(count(process.pages))} <Elapsed since={process.seen_at} /> {t.health.ago}
               </span>

@@ -4,7 +4,7 @@ import type { DialogRow } from "../../generated/monitor";
 import { count } from "../format";
 import { dialogHref } from "../router";
 import { nameOf, t } from "../texts";
-import { AcceptancePill, Pill, StandPill, WorkerLink } from "./Pill";
+import { AcceptancePill, None, Pill, StandPill, WorkerLink } from "./Pill";
 import { Table, type Column } from "./Table";
 import { At } from "./Time";
 
@@ -25,7 +25,7 @@ const COLUMNS: readonly Column<DialogRow>[] = [
     name: t.dialogs.flags,
     cell: (row) =>
       row.flags.length === 0 ? (
-        <span class="muted">–</span>
+        <None />
       ) : (
         row.flags.map((flag) => (
           <Pill key={flag} tone="warn">
@@ -36,8 +36,8 @@ const COLUMNS: readonly Column<DialogRow>[] = [
   },
   { name: t.dialogs.workers, cell: (row) => row.workers.map((id) => <WorkerLink key={id} id={id} />) },
   { name: t.dialogs.opened, cell: (row) => <At at={row.opened_at} /> },
-  { name: t.dialogs.ended, cell: (row) => (row.ended_at === null ? <span class="muted">–</span> : <At at={row.ended_at} />) },
-  { name: t.dialogs.judgedBy, cell: (row) => <span dir="auto">{row.judged_by.join(", ") || "–"}</span> },
+  { name: t.dialogs.ended, cell: (row) => (row.ended_at === null ? <None /> : <At at={row.ended_at} />) },
+  { name: t.dialogs.judgedBy, cell: (row) => (row.judged_by.length === 0 ? <None /> : <span dir="auto">{row.judged_by.join(", ")}</span>) },
 ];
 
 export function DialogTable({ rows }: { rows: DialogRow[] }) {

@@ -12,6 +12,9 @@ export function Pill({ tone = "calm", children }: { tone?: Tone; children: Compo
   return <span class={`pill pill-${tone}`}>{children}</span>;
 }
 
+/** Stands where there is nothing. */
+export const None = () => <span class="none muted">–</span>;
+
 export const RolePill = ({ role }: { role: Role }) => <Pill tone={role}>{t.roles[role]}</Pill>;
 
 const PHASES: Record<Phase, Tone> = { paired: "accent", solo: "warn", ended: "calm" };

@@ -3,6 +3,7 @@
 import type { AuditRow } from "../../generated/monitor";
 import { shortId } from "../format";
 import { Empty } from "../parts/Loaded";
+import { None } from "../parts/Pill";
 import { Table, type Column } from "../parts/Table";
 import { At } from "../parts/Time";
 import { dialogHref, workerHref } from "../router";
@@ -37,7 +38,7 @@ function Target({ row }: { row: AuditRow }) {
 
 function Change({ row }: { row: AuditRow }) {
   const all = differences(row.before, row.after);
-  if (all.length === 0) return <span class="muted">–</span>;
+  if (all.length === 0) return <None />;
   return (
     <ul class="changes">
       {all.map(({ key, before, after }) => (

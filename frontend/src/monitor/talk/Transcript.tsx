@@ -108,7 +108,7 @@ function Said({ line: { entry, after, findings }, now }: { line: Line; now: bool
       {findings.length > 0 && (
         <ul class="flags">
           {findings.map((finding) => (
-            <FlagLine key={finding.number} finding={finding} />
+            <FlagLine key={finding.number} finding={finding} beside />
           ))}
         </ul>
       )}
@@ -167,11 +167,12 @@ function happening(entry: Entry): string {
   }
 }
 
-export function FlagLine({ finding }: { finding: FindingOut }) {
+/** `beside` what it is about, whose it is need not be said. */
+function FlagLine({ finding, beside = false }: { finding: FindingOut; beside?: boolean }) {
   return (
     <li class="flag-line">
       <FlagPill flag={finding.flag} />
-      {finding.role !== null && finding.seq === null && <RolePill role={finding.role} />}
+      {finding.role !== null && !beside && <RolePill role={finding.role} />}
       <span dir="auto">{finding.reason}</span>
       {finding.by !== null && <span class="muted">{t.talk.by(finding.by)}</span>}
     </li>

@@ -32,7 +32,7 @@ export function NowView() {
             <Lobby now={now} />
           </div>
           <Grid />
-          <HealthPanel health={now.health} />
+          <HealthPanel health={now.health} at={now.at} />
         </div>
       )}
     </>
@@ -51,7 +51,7 @@ function Attention({ now }: { now: Now }) {
   const silent = inOrder(board, time).filter(({ trouble }) => trouble === "silent").length;
 
   const items: { tone: string; text: string; href: string }[] = [
-    ...troubles(now.health, time).map((text) => ({ tone: "bad", text, href: "#health" })),
+    ...troubles(now.health, now.at).map((text) => ({ tone: "bad", text, href: "#health" })),
     ...(stuck > 0
       ? [{ tone: "bad", text: t.now.paymentsFailed(stuck, money(stuckCents, me.study.currency)), href: "/monitor/money?state=failed" }]
       : []),

@@ -115,6 +115,8 @@ function Desk() {
   };
 
   const obey = (command: Command) => {
+    // What was said of an earlier key is over.
+    if (!act.busy) act.refuse("");
     if (command === "help") return setAsked("help");
     if (command === "undo") return undo();
     if (command === "next") return next();
@@ -165,6 +167,7 @@ function Desk() {
         </div>
       </div>
       <div class="review-place" aria-busy={queue.at === "loading"}>
+        {(dialog === null || queue.at === "empty") && <Problem text={act.error} />}
         {queue.at === "failed" && (
           <div class="note note-bad" role="alert">
             <p>{queue.error}</p>
