@@ -146,6 +146,13 @@ describe("the live connection", () => {
     expect(live.watched.value?.dialog.caption).toBe("new");
   });
 
+  it("keeps nobody who has stopped listening", () => {
+    const stop = [live.onChanged(vi.fn()), live.onChart(vi.fn()), live.now.watch(vi.fn()), live.follow(dialog.id)];
+    expect(live.listeners).toBe(3);
+    for (const each of stop) each();
+    expect(live.listeners).toBe(0);
+  });
+
   it("leaves for the sign-in when the server no longer knows who this is", () => {
     live.onSignedOut = vi.fn();
     socket.active = false;

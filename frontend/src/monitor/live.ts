@@ -73,7 +73,6 @@ export class Live {
     return () => {
       if (this.#following !== id) return;
       this.#following = null;
-      clearTimeout(this.#again);
       this.watched.set(null);
       if (this.#socket.connected) this.#socket.emit("unwatch", {});
     };
