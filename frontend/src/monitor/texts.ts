@@ -246,6 +246,7 @@ export const t = {
     hours: (n: number) => `${n} h`,
     left: "a minute",
     right: "wait",
+    empty: "What happens is drawn here from the first arrival on.",
     drawing: "A chart of arrivals, pairs, completed and lost dialogs a minute, and of the wait; the table below it says the same.",
     asTable: "As a table",
     caption: "Counts a minute, and the median wait",
@@ -534,6 +535,7 @@ export const t = {
 
   worker: {
     title: (id: string) => `Worker ${id}`,
+    excluded: "Excluded.",
     facts: "At a glance",
     recruiter: "Recruiter",
     external: "Recruiter’s id",

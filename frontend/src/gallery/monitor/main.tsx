@@ -49,7 +49,8 @@ function show({ at, role = "owner", answers = {}, told = {} }: Screen, where: HT
   api.picture = () => scene;
   // The page's own clock is only asked for when a connection was lost.
   Date.now = () => NOW * 1_000;
-  render(<App api={api} clock={new Clock(() => NOW)} router={new Router(site)} open={fakeSocket(told, all)} />, where);
+  const clock = new Clock(told.busy ? () => NOW + performance.now() / 1_000 : () => NOW);
+  render(<App api={api} clock={clock} router={new Router(site)} open={fakeSocket(told, all)} />, where);
 }
 
 async function play({ press = [], keys = [] }: Screen): Promise<void> {

@@ -40,6 +40,7 @@ export const screens: Record<string, Screen> = {
     answers: { now: data.empty, ledger: { ...NOTHING, sums: [] }, chart: { step_s: 60, points: [] } },
   },
   "now-full": { at: "/monitor", told: { board: data.board(200) } },
+  "now-busy": { at: "/monitor", told: { board: data.board(200), busy: true } },
   "now-loading": { at: "/monitor", told: { link: "connecting" }, answers: { now: SILENCE } },
   "now-table": { at: "/monitor", press: ["as-table"] },
   "now-menu": { at: "/monitor", press: ["menu", "account"] },

@@ -8,7 +8,7 @@ import { columnsOf, LINES, merged, thinned, valueOf, type LineName } from "../ch
 import { useMonitor } from "../context";
 import { spanOf, timeOf } from "../format";
 import { Button } from "../parts/Button";
-import { Loaded } from "../parts/Loaded";
+import { Empty, Loaded } from "../parts/Loaded";
 import { useResource } from "../resource";
 import { Store, useStore } from "../store";
 import { t } from "../texts";
@@ -65,6 +65,7 @@ export function Chart() {
       <Loaded resource={fetched} lines={7}>
         {(data) => {
           const shown = thinned(points ?? data);
+          if (shown.points.length === 0) return <Empty>{t.chart.empty}</Empty>;
           return (
             <>
               <Legend points={shown} hidden={hidden} at={at} onToggle={toggle} />

@@ -53,7 +53,7 @@ function Whole({ worker, onNoted }: { worker: WorkerOut; onNoted: () => void }) 
     <>
       {row.excluded && (
         <p class="note note-bad" data-testid="excluded">
-          <b>{t.people.excluded}.</b> <span dir="auto">{worker.excluded_why}</span>
+          <b>{t.worker.excluded}</b> <span dir="auto">{worker.excluded_why}</span>
         </p>
       )}
       <div class="worker-page">
