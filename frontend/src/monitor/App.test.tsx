@@ -6,7 +6,9 @@ import { screens } from "../gallery/monitor/screens";
 import { fakeFetch, fakeSocket, Refusal, type Answers, type Told } from "../gallery/monitor/server";
 import { Api } from "./api";
 import { App } from "./App";
+import { SLOW_S } from "./board";
 import { Clock } from "./clock";
+import { Tile } from "./now/Grid";
 import { Router, type Site } from "./router";
 
 // It draws on a canvas, which only a browser has; the looking script sees it there.
@@ -18,6 +20,9 @@ vi.mock("uplot", () => ({
     setSize() {}
   },
 }));
+
+// A whole page with many dialogs takes its time on a busy machine.
+vi.setConfig({ testTimeout: 20_000 });
 
 interface Sent {
   path: string;
@@ -166,6 +171,23 @@ describe("the live view", () => {
     expect(changes).toHaveLength(0);
     expect(find("tile")).toBe(tile);
     seen.disconnect();
+  });
+
+  it("draws anew only the tiles whose dialog has changed", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    let time = data.NOW;
+    const rows = data.board(40).rows.map((row) => ({ ...row, turn_at: data.NOW }));
+    await open("/monitor", {}, { board: { ...data.board(0), rows } });
+    vi.spyOn(clock, "now").mockImplementation(() => time);
+    const drawn = vi.spyOn(Tile.prototype, "render");
+    time += 5;
+    await act(() => void vi.advanceTimersByTime(5_000));
+    expect(drawn).not.toHaveBeenCalled();
+    // By then all of them are slow, which is to be seen.
+    time += SLOW_S;
+    await act(() => void vi.advanceTimersByTime(5_000));
+    expect(drawn).toHaveBeenCalled();
+    drawn.mockRestore();
   });
 
   it("leaves no listener and no ticking thing behind, however often views are changed", async () => {

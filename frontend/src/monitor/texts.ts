@@ -645,7 +645,8 @@ export const t = {
 
   limits: {
     title: "Limits and pay",
-    what: "For dialogs to come. Those that go on keep the rules they began with. An empty field leaves it as the file says.",
+    what: "For dialogs to come. Those that go on keep the rules they began with.",
+    emptied: "An empty field leaves it as the file says.",
     names: limitNames,
     file: (value: string) => `file: ${value}`,
     now: (value: string) => `now: ${value}`,

@@ -40,7 +40,9 @@ export function LimitsForm({ study, onDone }: Props) {
   return (
     <section class="panel" data-testid="limits">
       <h2>{t.limits.title}</h2>
-      <p class="muted">{t.limits.what}</p>
+      <p class="muted">
+        {t.limits.what} {owner && t.limits.emptied}
+      </p>
       <ul class="limits">
         {names.map((name) => (
           <li key={name}>
