@@ -287,6 +287,7 @@ describe("the review queue", () => {
       },
     });
     expect(sent.filter(({ path }) => path === "review/next?flag=too_fast")).toHaveLength(2);
+    expect(document.activeElement?.id).toBe("in-hand");
   });
 
   it("asks for the reason of a rejection, and does not judge before", async () => {

@@ -65,7 +65,7 @@ function Desk() {
   // The next dialog is read out, and its keys work at once.
   useLayoutEffect(() => {
     if (newest.current > 1 && dialog !== null) place.current?.focus({ preventScroll: true });
-  }, [dialog?.id]);
+  }, [queue.turn]);
 
   const judge = async (verdict: Acceptance | null, reason = ""): Promise<boolean> => {
     if (dialog === null || queue.at !== "ready") return false;
