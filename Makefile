@@ -23,7 +23,8 @@ RUNTIME := .venv/.runtime
 DEV := .venv/.dev
 NODE := .venv/.node
 MODULES := frontend/node_modules/.installed
-PAGES := chatserver/static/worker.html
+# The one that is built last.
+PAGES := chatserver/static/monitor.html
 PAGE_SOURCES := $(shell find frontend/src -type f 2>/dev/null) $(wildcard frontend/*.html) \
   frontend/tsconfig.json frontend/vite.config.ts
 

@@ -17,7 +17,7 @@ SOURCES = ("src", "*.html", "package-lock.json", "tsconfig.json", "vite.config.t
 
 
 class BuildPages(BuildHookInterface):  # type: ignore[type-arg]
-    """Runs `npm ci` and `vite build` when chatserver/static is missing or older than its source."""
+    """Runs `npm ci` and `npm run build` when a page is missing or older than its source."""
 
     def dependencies(self) -> list[str]:
         """Asks for Node from a wheel, only where it is needed and the machine has none."""
@@ -50,12 +50,13 @@ class BuildPages(BuildHookInterface):  # type: ignore[type-arg]
         return Path(self.root) / "frontend"
 
     def _stale(self) -> bool:
-        page = Path(self.root) / "chatserver" / "static" / "worker.html"
-        if not page.exists():
+        static = Path(self.root) / "chatserver" / "static"
+        pages = [static / "worker.html", static / "monitor.html"]
+        if not all(page.exists() for page in pages):
             return True
         sources = [path for pattern in SOURCES for path in self._frontend.glob(pattern)]
         sources += [path for path in (self._frontend / "src").rglob("*") if path.is_file()]
-        built = page.stat().st_mtime
+        built = min(page.stat().st_mtime for page in pages)
         return any(path.stat().st_mtime > built for path in sources if path.is_file())
 
 

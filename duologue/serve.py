@@ -69,9 +69,9 @@ def static_files() -> Path:
         BadInput: they were not built.
     """
     folder = Path(str(files("chatserver").joinpath("static")))
-    if not (folder / "worker.html").is_file():
+    if not all((folder / page).is_file() for page in ("worker.html", "monitor.html")):
         raise BadInput(
-            ["the worker's page is not built; run `make setup`, or install the released package"]
+            ["the pages are not built; run `make setup`, or install the released package"]
         )
     return folder
 

@@ -1,0 +1,425 @@
+import { render } from "preact";
+import { act } from "preact/test-utils";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import * as data from "../gallery/monitor/data";
+import { screens } from "../gallery/monitor/screens";
+import { fakeFetch, fakeSocket, Refusal, type Answers, type Told } from "../gallery/monitor/server";
+import { Api } from "./api";
+import { App } from "./App";
+import { SLOW_S } from "./board";
+import { Clock } from "./clock";
+import { Tile } from "./now/Grid";
+import { Router, type Site } from "./router";
+
+// It draws on a canvas, which only a browser has; the looking script sees it there.
+vi.mock("uplot", () => ({
+  default: class {
+    destroy() {}
+    setData() {}
+    setSeries() {}
+    setSize() {}
+  },
+}));
+
+// A whole page with many dialogs takes its time on a busy machine.
+vi.setConfig({ testTimeout: 20_000 });
+
+interface Sent {
+  path: string;
+  body: Record<string, unknown>;
+}
+
+let root: HTMLElement;
+let here: string;
+let sent: Sent[];
+let clock: Clock;
+
+beforeEach(() => {
+  vi.stubGlobal("ResizeObserver", class { observe() {} disconnect() {} });
+  vi.stubGlobal("scrollTo", () => undefined);
+  root = document.createElement("div");
+  document.body.append(root);
+  sent = [];
+});
+afterEach(async () => {
+  await act(() => render(null, root));
+  root.remove();
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+/** An answer is drawn, what is drawn asks again, and so on: a few times is enough for every view. */
+async function settle(): Promise<void> {
+  for (let n = 0; n < 8; n += 1) await act(() => new Promise<void>((next) => setTimeout(next)));
+}
+
+async function open(at: string, answers: Answers = {}, told: Told = {}): Promise<Router> {
+  here = at;
+  const site: Site = {
+    read: () => here,
+    push: (href) => void (here = href),
+    replace: (href) => void (here = href),
+    watch: () => () => undefined,
+  };
+  const served = fakeFetch(answers);
+  const api = new Api((input, init) => {
+    if (init?.method === "POST") {
+      sent.push({ path: String(input).replace("/api/monitor/", ""), body: JSON.parse(String(init.body)) as Record<string, unknown> });
+    }
+    return served(input, init);
+  });
+  clock = new Clock(() => data.NOW);
+  const router = new Router(site);
+  await act(() => render(<App api={api} clock={clock} router={router} open={fakeSocket(told, answers)} />, root));
+  await settle();
+  return router;
+}
+
+const find = (testid: string) => document.querySelector<HTMLElement>(`[data-testid="${testid}"]`);
+const text = (testid: string) => find(testid)?.textContent ?? "";
+async function press(testid: string): Promise<void> {
+  await act(() => find(testid)?.click());
+  await settle();
+}
+async function key(name: string, target: EventTarget = document.body): Promise<void> {
+  await act(() => void target.dispatchEvent(new KeyboardEvent("keydown", { key: name, shiftKey: name === "P", bubbles: true, cancelable: true })));
+  await settle();
+}
+async function write(testid: string, value: string): Promise<void> {
+  const field = find(testid) as HTMLInputElement;
+  await act(() => {
+    field.value = value;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+}
+const last = () => sent.filter(({ path }) => !path.startsWith("review/next")).at(-1);
+const as = (role: string): Answers => ({ me: { ...data.me, role } });
+
+describe("every state of the gallery", () => {
+  it.each(Object.entries(screens))("%s shows one heading and a title", async (name, screen) => {
+    document.title = "";
+    await open(screen.at, { ...as(screen.role ?? "owner"), ...screen.answers }, screen.told);
+    expect(document.querySelectorAll("h1")).toHaveLength(1);
+    expect(root.textContent).not.toContain("This view has failed");
+    expect(root.textContent).not.toMatch(/undefined|NaN|\[object/);
+    if (name !== "unreachable") expect(document.title).not.toBe("");
+  });
+});
+
+describe("who is not signed in", () => {
+  const out = new Refusal(401, "Please sign in.", "signed_out");
+
+  it("signs in and goes on where they were", async () => {
+    await open("/monitor/dialogs?phase=solo", { me: out, "sign-in": data.me });
+    expect(here).toBe("/sign-in?next=%2Fmonitor%2Fdialogs%3Fphase%3Dsolo");
+    await write("name", "Amira");
+    await write("password", "secret");
+    await press("sign-in");
+    expect(here).toBe("/monitor/dialogs?phase=solo");
+    expect(find("dialogs")).not.toBeNull();
+  });
+
+  it("is asked to wait after too many tries, and cannot try before", async () => {
+    await open("/sign-in", { me: out, "sign-in": new Refusal(429, "That was tried too often.", "too_many", "240") });
+    await write("name", "Amira");
+    await write("password", "x");
+    await press("sign-in");
+    expect(root.textContent).toContain("That was tried too often.");
+    expect(root.textContent).toContain("in 4 min");
+    await press("sign-in");
+    expect(sent).toHaveLength(1);
+  });
+
+  it("is brought to the sign-in from wherever the server says so, and keeps the place", async () => {
+    await open("/monitor/workers", { workers: out });
+    expect(here).toBe("/sign-in?next=%2Fmonitor%2Fworkers");
+    expect(find("sign-in")).not.toBeNull();
+  });
+});
+
+describe("the live view", () => {
+  it("puts what needs somebody first, and leads there", async () => {
+    await open("/monitor");
+    const links = [...(find("attention")?.querySelectorAll("a") ?? [])];
+    expect(links.map((a) => a.getAttribute("href"))).toEqual(["/monitor/money?state=failed", "#live", "/monitor/review"]);
+    expect(document.querySelectorAll("[data-testid=tile]")).toHaveLength(31);
+    await act(() => links[2]?.click());
+    await settle();
+    expect(here).toBe("/monitor/review");
+  });
+
+  it("says since when it is not live", async () => {
+    await open("/monitor", {}, { link: "lost" });
+    expect(text("lost")).toMatch(/has been lost since \d\d:\d\d:\d\d/);
+    expect(text("status")).toContain("Not live");
+  });
+
+  it("ticks by moving texts on, not by drawing two hundred tiles again", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    let time = data.NOW;
+    await open("/monitor", {}, { board: data.board(200) });
+    vi.spyOn(clock, "now").mockImplementation(() => time);
+    const tile = find("tile");
+    const silence = tile?.querySelector(".tile-silence .num");
+    const before = silence?.textContent;
+    const changes: MutationRecord[] = [];
+    const seen = new MutationObserver((records) => changes.push(...records));
+    seen.observe(find("grid")!, { subtree: true, childList: true, attributes: true });
+    time += 1;
+    await act(() => void vi.advanceTimersByTime(1_000));
+    expect(silence?.textContent).not.toBe(before);
+    expect(changes).toHaveLength(0);
+    expect(find("tile")).toBe(tile);
+    seen.disconnect();
+  });
+
+  it("draws anew only the tiles whose dialog has changed", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    let time = data.NOW;
+    const rows = data.board(40).rows.map((row) => ({ ...row, turn_at: data.NOW }));
+    await open("/monitor", {}, { board: { ...data.board(0), rows } });
+    vi.spyOn(clock, "now").mockImplementation(() => time);
+    const drawn = vi.spyOn(Tile.prototype, "render");
+    time += 5;
+    await act(() => void vi.advanceTimersByTime(5_000));
+    expect(drawn).not.toHaveBeenCalled();
+    // By then all of them are slow, which is to be seen.
+    time += SLOW_S;
+    await act(() => void vi.advanceTimersByTime(5_000));
+    expect(drawn).toHaveBeenCalled();
+    drawn.mockRestore();
+  });
+
+  it("leaves no listener and no ticking thing behind, however often views are changed", async () => {
+    const router = await open("/monitor", {}, { board: data.board(3) });
+    const go = async (href: string) => {
+      await act(() => router.go(href));
+      await settle();
+    };
+    const round = async () => {
+      for (const href of [`/monitor/dialogs/${data.live.id}`, "/monitor/review", "/monitor/money", "/monitor"]) await go(href);
+    };
+    await round();
+    const [ticking, watchers] = [clock.ticking, router.at.watchers];
+    for (let n = 0; n < 2; n += 1) await round();
+    expect([clock.ticking, router.at.watchers]).toEqual([ticking, watchers]);
+    await go("/monitor/workers");
+    expect(clock.ticking).toBe(0);
+  });
+});
+
+describe("a dialog", () => {
+  const at = `/monitor/dialogs/${data.live.id}`;
+
+  it("shows what people wrote as text, each in its own direction", async () => {
+    await open(at, { "dialogs/*": data.complete });
+    const said = [...document.querySelectorAll(".said-text")];
+    expect(said.at(-1)?.textContent).toContain("<b>None</b>");
+    expect(said.every((each) => each.getAttribute("dir") === "auto")).toBe(true);
+    expect(document.querySelector(".said-text b")).toBeNull();
+  });
+
+  it("offers its actions only to those who may", async () => {
+    await open(at, as("viewer"));
+    expect(["act-tell", "act-extend", "act-end", "act-flag"].map(find)).toEqual([null, null, null, null]);
+  });
+
+  it("offers only a flag once it is over", async () => {
+    await open(at, { "dialogs/*": data.complete });
+    expect(["act-tell", "act-end"].map(find)).toEqual([null, null]);
+    expect(find("act-flag")).not.toBeNull();
+  });
+
+  it("ends with a reason and an amount for each, which are shown before", async () => {
+    await open(at, {});
+    await press("act-end");
+    expect(text("ask-submit")).toBe("End it and pay $3.00");
+    await press("ask-submit");
+    expect(text("problem")).toBe("Write the reason.");
+    expect(sent).toHaveLength(0);
+    await write("end-reason", "The picture did not load");
+    await act(() => document.querySelector<HTMLInputElement>('input[value="own"]')?.click());
+    await write("end-questioner", "1.00");
+    expect(text("ask-submit")).toBe("End it and pay $2.50");
+    await press("ask-submit");
+    expect(last()).toMatchObject({
+      path: `dialogs/${data.live.id}/end`,
+      body: { reason: "The picture did not load", cents: { questioner: 100, answerer: 150 } },
+    });
+  });
+
+  it("sends a message under one key, however often it has to be tried", async () => {
+    await open(at, { [`dialogs/${data.live.id}/message`]: new Refusal(503, "Please try again.", "try_again") });
+    await press("act-tell");
+    await write("tell-text", "Hello");
+    await press("ask-submit");
+    expect(text("problem")).toBe("Please try again.");
+    await press("ask-submit");
+    expect(sent).toHaveLength(2);
+    expect(sent[0]?.body).toEqual(sent[1]?.body);
+    expect(sent[0]?.body.key).toMatch(/^[A-Za-z0-9_-]{8,64}$/);
+  });
+
+  it("says when the hit manager has to carry it out", async () => {
+    await open(`/monitor/workers/${data.A}`, { [`workers/${data.A}/bonus`]: { request: "r-1" } });
+    await press("act-bonus");
+    await write("bonus-amount", "0.50");
+    await write("bonus-reason", "Thank you");
+    await press("ask-submit");
+    expect(last()?.body).toMatchObject({ cents: 50, reason: "Thank you" });
+    expect(text("toasts")).toContain("request r-1");
+  });
+});
+
+describe("the review queue", () => {
+  it("accepts by one key, with the pay approved, and goes on to the next", async () => {
+    await open("/monitor/review?flag=too_fast");
+    await key("a");
+    expect(last()).toEqual({
+      path: `review/${data.complete.id}`,
+      body: {
+        verdict: "accepted",
+        reason: "",
+        pay: [
+          { arrival_id: "aq", approve: true, reason: "" },
+          { arrival_id: "aa", approve: true, reason: "" },
+        ],
+      },
+    });
+    expect(sent.filter(({ path }) => path === "review/next?flag=too_fast")).toHaveLength(2);
+    expect(document.activeElement?.id).toBe("in-hand");
+  });
+
+  it("asks for the reason of a rejection, and does not judge before", async () => {
+    await open("/monitor/review");
+    await key("r");
+    expect(find("reject-ask")).not.toBeNull();
+    await press("ask-submit");
+    expect(sent.filter(({ path }) => path.startsWith("review/d"))).toHaveLength(0);
+    await write("reject-reason", "No sentences");
+    await press("ask-submit");
+    expect(last()?.body).toMatchObject({ verdict: "rejected", reason: "No sentences" });
+    expect(find("reject-ask")).toBeNull();
+  });
+
+  it("refuses pay only with a written reason", async () => {
+    await open("/monitor/review");
+    await key("P");
+    expect(document.activeElement).toBe(find("refusal-answerer"));
+    await key("a");
+    expect(text("problem")).toContain("answerer’s pay is refused");
+    expect(last()).toBeUndefined();
+    await write("refusal-answerer", "Copied");
+    // A key that is written is no decision.
+    await key("a", find("refusal-answerer")!);
+    expect(last()).toBeUndefined();
+    await key("a");
+    expect(last()?.body).toMatchObject({ pay: [{ approve: true }, { approve: false, reason: "Copied" }] });
+  });
+
+  it("gives no verdict on what is not complete, and says how it is settled", async () => {
+    await open("/monitor/review", { "review/next": { dialog: data.abandoned, until: null, second: false, waiting: 1 } });
+    await key("a");
+    expect(text("problem")).toContain("not complete");
+    await key(" ");
+    expect(last()).toMatchObject({ path: `review/${data.abandoned.id}`, body: { verdict: null } });
+  });
+
+  it("judges once, also when a key is pressed twice before the answer", async () => {
+    await open("/monitor/review");
+    await act(() => {
+      for (const name of ["a", "a"]) document.body.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true }));
+    });
+    await settle();
+    expect(sent.filter(({ path }) => path.startsWith("review/d"))).toHaveLength(1);
+  });
+
+  it("skips, takes back, moves through the rounds and shows its keys", async () => {
+    await open("/monitor/review");
+    await key("j");
+    await key("j");
+    expect([...document.querySelectorAll(".said-now")].map((each) => each.textContent)).toHaveLength(2);
+    expect(document.querySelector(".said-now")?.textContent).toContain("Round 2");
+    await key("s");
+    expect(last()?.path).toBe(`review/${data.complete.id}/skip`);
+    await key("u");
+    expect(last()?.path).toBe("review/undo");
+    await key("?");
+    expect(text("keys")).toContain("Accept it as data");
+  });
+
+  it("does in bulk what was counted before, and no more", async () => {
+    await open("/monitor/review?outcome=complete");
+    await press("bulk");
+    expect(last()?.body).toMatchObject({ dry_run: true, outcome: "complete", unflagged: true });
+    expect(text("ask-submit")).toBe("Accept 23 dialogs, approve $69.00");
+    await press("ask-submit");
+    expect(last()?.body).toMatchObject({ dry_run: false, expected: 23, verdict: "accepted", approve_pay: true });
+  });
+
+  it("shows a viewer how it goes, and gives them nothing to judge", async () => {
+    await open("/monitor/review", as("viewer"));
+    expect(find("stats")).not.toBeNull();
+    expect(sent).toHaveLength(0);
+  });
+});
+
+describe("lists, money and the study", () => {
+  it("keeps filters and pages in the address", async () => {
+    const router = await open("/monitor/dialogs?phase=solo&after=c9");
+    const select = find("filter-outcome") as HTMLSelectElement;
+    await act(() => {
+      select.value = "complete";
+      select.dispatchEvent(new Event("change", { bubbles: true }));
+    });
+    expect(router.at.value).toBe("/monitor/dialogs?phase=solo&outcome=complete");
+    expect(find("page-next")?.getAttribute("href")).toBe("/monitor/dialogs?phase=solo&outcome=complete&after=c2");
+  });
+
+  it("approves what was chosen, after naming the sum", async () => {
+    await open("/monitor/money", as("reviewer"));
+    const boxes = () => document.querySelectorAll<HTMLInputElement>("[data-testid=payments-table] input");
+    expect(boxes()).toHaveLength(2);
+    for (const n of [0, 1]) await act(() => boxes()[n]?.click());
+    await press("approve");
+    expect(text("ask-submit")).toBe("Approve $1.70");
+    await press("ask-submit");
+    expect(last()).toEqual({
+      path: "ledger/approve",
+      body: { payments: [{ arrival_id: "a30", reason: "dialog" }, { arrival_id: "a31", reason: "waiting" }] },
+    });
+  });
+
+  it("changes the study by what the fields hold, and names each change before", async () => {
+    await open("/monitor/study");
+    await write("limit-pay_complete", "1.80");
+    await write("limit-turn_limit_s", "");
+    await press("limits-review");
+    expect(text("change-ask")).toContain("Pay for a complete dialog: $1.50 → $1.80");
+    expect(text("change-ask")).toContain("Time for a message: 4 min → 3 min");
+    await write("change-reason", "Slow phones");
+    await press("ask-submit");
+    expect(last()).toEqual({ path: "study/change", body: { changes: { pay_complete: 180 }, reason: "Slow phones" } });
+  });
+
+  it("shows what the server says against a change, and keeps what was written", async () => {
+    await open("/monitor/study", { "study/change": new Refusal(400, "pay.left must not be more than pay.complete", "bad_request") });
+    await write("limit-pay_left", "9.00");
+    await press("limits-review");
+    await write("change-reason", "Try");
+    await press("ask-submit");
+    expect(text("problem")).toBe("pay.left must not be more than pay.complete");
+    expect((find("limit-pay_left") as HTMLInputElement).value).toBe("9.00");
+  });
+
+  it("lets only an owner pause, and says before what that does", async () => {
+    await open("/monitor/study", as("reviewer"));
+    expect(find("pause")).toBeNull();
+    await act(() => render(null, root));
+    await open("/monitor/study");
+    await press("pause");
+    expect(text("status-ask")).toContain("Nobody new is let in");
+    await press("ask-submit");
+    expect(last()?.path).toBe("study/pause");
+  });
+});

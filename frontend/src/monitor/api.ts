@@ -1,0 +1,159 @@
+/** The HTTP part: every answer is what was asked for, or one sentence that says why not. */
+
+import type {
+  AuditRows,
+  BonusWish,
+  Bulk,
+  BulkDone,
+  ChainRows,
+  ChangeStudy,
+  Chart,
+  DialogOut,
+  DialogRows,
+  Done,
+  End,
+  Extend,
+  Flag,
+  HitRows,
+  Judge,
+  LedgerRows,
+  Me,
+  Now,
+  PaymentNames,
+  ReviewNext,
+  ReviewStats,
+  SignIn,
+  StudyOut,
+  Tell,
+  WorkerMessage,
+  WorkerOut,
+  WorkerRows,
+} from "../generated/monitor";
+import { hrefOf } from "./router";
+import { t } from "./texts";
+
+export type Answer<T> = { ok: true; value: T } | Failure;
+
+/** `retryAfter` is in seconds, where the server says that it wants to be left alone for a time. */
+export interface Failure {
+  ok: false;
+  status: number;
+  error: string;
+  code: string;
+  retryAfter: number | null;
+}
+
+export type Query = Readonly<Record<string, string>>;
+
+const WITHIN_MS = 20_000;
+const at = (...parts: string[]): string => parts.map(encodeURIComponent).join("/");
+
+export class Api {
+  /** Called when the server no longer knows who this is. */
+  onSignedOut: () => void = () => undefined;
+  #csrf = "";
+  readonly #fetch: typeof fetch;
+
+  constructor(fetcher: typeof fetch = (input, init) => fetch(input, init)) {
+    this.#fetch = fetcher;
+  }
+
+  get csrf(): string {
+    return this.#csrf;
+  }
+
+  async me(): Promise<Answer<Me>> {
+    return this.#known(await this.#get<Me>("me"));
+  }
+  async signIn(who: SignIn): Promise<Answer<Me>> {
+    return this.#known(await this.#ask<Me>("/api/sign-in", posted(who, "")));
+  }
+  signOut = () => this.#post<Done>("sign-out", {});
+  signOutEverywhere = () => this.#post<Done>("sign-out-everywhere", {});
+
+  now = () => this.#get<Now>("now");
+  chart = (hours: number) => this.#get<Chart>("chart", { hours: String(hours) });
+  dialogs = (query: Query) => this.#get<DialogRows>("dialogs", query);
+  dialog = (id: string) => this.#get<DialogOut>(at("dialogs", id));
+  workers = (query: Query) => this.#get<WorkerRows>("workers", query);
+  worker = (id: string) => this.#get<WorkerOut>(at("workers", id));
+  hits = (query: Query) => this.#get<HitRows>("hits", query);
+  chains = (query: Query) => this.#get<ChainRows>("chains", query);
+  ledger = (query: Query) => this.#get<LedgerRows>("ledger", query);
+  study = () => this.#get<StudyOut>("study");
+  audit = (query: Query) => this.#get<AuditRows>("audit", query);
+  reviewStats = () => this.#get<ReviewStats>("review/stats");
+  picture = (item: string): string => `/api/monitor/${at("items", item, "picture")}`;
+
+  tell = (id: string, what: Tell) => this.#post<Done>(at("dialogs", id, "message"), what);
+  end = (id: string, what: End) => this.#post<Done>(at("dialogs", id, "end"), what);
+  extend = (id: string, what: Extend) => this.#post<Done>(at("dialogs", id, "extend"), what);
+  flag = (id: string, what: Flag) => this.#post<Done>(at("dialogs", id, "flag"), what);
+
+  note = (id: string, text: string) => this.#post<Done>(at("workers", id, "note"), { text });
+  exclude = (id: string, reason: string) => this.#post<Done>(at("workers", id, "exclude"), { reason });
+  allow = (id: string) => this.#post<Done>(at("workers", id, "allow"), {});
+  write = (id: string, what: WorkerMessage) => this.#post<Done>(at("workers", id, "message"), what);
+  bonus = (id: string, what: BonusWish) => this.#post<Done>(at("workers", id, "bonus"), what);
+
+  approve = (names: PaymentNames) => this.#post<Done>("ledger/approve", names);
+  retry = (names: PaymentNames) => this.#post<Done>("ledger/retry", names);
+
+  reviewNext = (query: Query) => this.#post<ReviewNext>(hrefOf("review/next", query), {});
+  judge = (id: string, what: Judge) => this.#post<Done>(at("review", id), what);
+  skip = (id: string) => this.#post<Done>(at("review", id, "skip"), {});
+  undo = () => this.#post<Done | ReviewNext>("review/undo", {});
+  bulk = (what: Bulk) => this.#post<BulkDone>("review/bulk", what);
+
+  pause = () => this.#post<Done>("study/pause", {});
+  resume = () => this.#post<Done>("study/resume", {});
+  change = (what: ChangeStudy) => this.#post<Done>("study/change", what);
+
+  #known(answer: Answer<Me>): Answer<Me> {
+    if (answer.ok) this.#csrf = answer.value.csrf;
+    return answer;
+  }
+
+  #get<T>(path: string, query: Query = {}): Promise<Answer<T>> {
+    return this.#ask<T>(hrefOf(`/api/monitor/${path}`, query), {});
+  }
+
+  async #post<T>(path: string, body: object): Promise<Answer<T>> {
+    const send = () => this.#ask<T>(`/api/monitor/${path}`, posted(body, this.#csrf));
+    const answer = await send();
+    // Another tab has signed in meanwhile: the cookie is the newer one, the token is not.
+    if (answer.ok || answer.code !== "bad_csrf" || !(await this.me()).ok) return answer;
+    return send();
+  }
+
+  async #ask<T>(url: string, init: RequestInit): Promise<Answer<T>> {
+    try {
+      const signal = AbortSignal.timeout(WITHIN_MS);
+      const response = await this.#fetch(url, { cache: "no-store", ...init, signal });
+      const body: unknown = await response.json().catch(() => null);
+      if (response.ok && body !== null) return { ok: true, value: body as T };
+      const failure = failureOf(response, body);
+      if (failure.code === "signed_out") this.onSignedOut();
+      return failure;
+    } catch {
+      return { ok: false, status: 0, error: t.errors.unreachable, code: "", retryAfter: null };
+    }
+  }
+}
+
+function posted(body: object, csrf: string): RequestInit {
+  const headers = { "Content-Type": "application/json", ...(csrf && { "X-CSRF-Token": csrf }) };
+  return { method: "POST", headers, body: JSON.stringify(body) };
+}
+
+function failureOf(response: Response, body: unknown): Failure {
+  const told = typeof body === "object" && body !== null ? (body as Record<string, unknown>) : {};
+  const after = Number(response.headers.get("Retry-After") ?? NaN);
+  return {
+    ok: false,
+    status: response.status,
+    error: typeof told.error === "string" ? told.error : t.errors.odd(response.status),
+    code: typeof told.code === "string" ? told.code : "",
+    retryAfter: Number.isFinite(after) ? after : null,
+  };
+}

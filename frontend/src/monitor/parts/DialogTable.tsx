@@ -1,0 +1,45 @@
+/** Dialogs in a list. */
+
+import type { DialogRow } from "../../generated/monitor";
+import { count } from "../format";
+import { dialogHref } from "../router";
+import { nameOf, t } from "../texts";
+import { AcceptancePill, None, Pill, StandPill, WorkerLink } from "./Pill";
+import { Table, type Column } from "./Table";
+import { At } from "./Time";
+
+const COLUMNS: readonly Column<DialogRow>[] = [
+  {
+    name: t.dialogs.caption,
+    main: true,
+    cell: (row) => (
+      <a href={dialogHref(row.id)} dir="auto">
+        {row.caption || row.image_id}
+      </a>
+    ),
+  },
+  { name: t.dialogs.stands, cell: (row) => <StandPill phase={row.phase} outcome={row.outcome} /> },
+  { name: t.dialogs.acceptance, cell: (row) => <AcceptancePill acceptance={row.acceptance} /> },
+  { name: t.dialogs.messages, number: true, cell: (row) => count(row.messages) },
+  {
+    name: t.dialogs.flags,
+    cell: (row) =>
+      row.flags.length === 0 ? (
+        <None />
+      ) : (
+        row.flags.map((flag) => (
+          <Pill key={flag} tone="warn">
+            {nameOf(flag)}
+          </Pill>
+        ))
+      ),
+  },
+  { name: t.dialogs.workers, cell: (row) => row.workers.map((id) => <WorkerLink key={id} id={id} />) },
+  { name: t.dialogs.opened, cell: (row) => <At at={row.opened_at} /> },
+  { name: t.dialogs.ended, cell: (row) => (row.ended_at === null ? <None /> : <At at={row.ended_at} />) },
+  { name: t.dialogs.judgedBy, cell: (row) => (row.judged_by.length === 0 ? <None /> : <span dir="auto">{row.judged_by.join(", ")}</span>) },
+];
+
+export function DialogTable({ rows }: { rows: DialogRow[] }) {
+  return <Table testid="dialogs" caption={t.views.dialogs} columns={COLUMNS} rows={rows} id={(row) => row.id} />;
+}

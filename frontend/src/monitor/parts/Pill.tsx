@@ -1,0 +1,58 @@
+/** A word with a colour: how something stands. */
+
+import type { ComponentChildren } from "preact";
+import type { Acceptance, LedgerState, Outcome, Phase, Role } from "../../generated/monitor";
+import { shortId } from "../format";
+import { dialogHref, workerHref } from "../router";
+import { nameOf, t } from "../texts";
+
+export type Tone = "calm" | "good" | "warn" | "bad" | "questioner" | "answerer" | "accent";
+
+export function Pill({ tone = "calm", children }: { tone?: Tone; children: ComponentChildren }) {
+  return <span class={`pill pill-${tone}`}>{children}</span>;
+}
+
+/** Stands where there is nothing. */
+export const None = () => <span class="none muted">–</span>;
+
+export const RolePill = ({ role }: { role: Role }) => <Pill tone={role}>{t.roles[role]}</Pill>;
+
+const PHASES: Record<Phase, Tone> = { paired: "accent", solo: "warn", ended: "calm" };
+const OUTCOMES: Record<Outcome, Tone> = { complete: "good", solo: "warn", abandoned: "bad" };
+
+/** The outcome of what is over, the phase of what goes on. */
+export function StandPill({ phase, outcome }: { phase: Phase; outcome: Outcome | null }) {
+  if (phase === "ended" && outcome !== null) return <Pill tone={OUTCOMES[outcome]}>{t.outcomes[outcome]}</Pill>;
+  return <Pill tone={PHASES[phase]}>{t.phases[phase]}</Pill>;
+}
+
+export function AcceptancePill({ acceptance }: { acceptance: Acceptance | null }) {
+  if (acceptance === null) return <span class="muted">{t.undecided}</span>;
+  return <Pill tone={acceptance === "accepted" ? "good" : "bad"}>{t.acceptances[acceptance]}</Pill>;
+}
+
+const LEDGER: Record<LedgerState, Tone> = {
+  owed: "warn",
+  approved: "accent",
+  sending: "accent",
+  paid: "good",
+  failed: "bad",
+  held: "bad",
+  cancelled: "calm",
+};
+
+export const LedgerPill = ({ state }: { state: LedgerState }) => <Pill tone={LEDGER[state]}>{t.ledgerStates[state]}</Pill>;
+
+export const FlagPill = ({ flag }: { flag: string }) => <Pill tone="warn">⚑ {nameOf(flag)}</Pill>;
+
+export const WorkerLink = ({ id }: { id: string }) => (
+  <a class="id" href={workerHref(id)} title={id}>
+    {shortId(id)}
+  </a>
+);
+
+export const DialogLink = ({ id }: { id: string }) => (
+  <a class="id" href={dialogHref(id)} title={id}>
+    {shortId(id)}
+  </a>
+);

@@ -1,0 +1,86 @@
+/** Judging all that wait and match the filters: first counted, then confirmed by that number. */
+
+import { useEffect, useState } from "preact/hooks";
+import type { Acceptance, Bulk, BulkDone, Outcome } from "../../generated/monitor";
+import { useAct } from "../act";
+import { useMonitor, useMoney } from "../context";
+import { CheckField, RadioField } from "../parts/fields";
+import { Ask } from "../parts/Modal";
+import type { Filters } from "../parts/Pager";
+import { nameOf, t } from "../texts";
+
+interface Props {
+  filters: Filters;
+  onClose: () => void;
+  onDone: () => void;
+}
+
+const VERDICTS = [
+  ["accepted", t.bulk.accept],
+  ["rejected", t.bulk.reject],
+  ["none", t.bulk.none],
+] as const;
+
+export function BulkAsk({ filters, onClose, onDone }: Props) {
+  const { api, toasts } = useMonitor();
+  const cash = useMoney();
+  const act = useAct();
+  const [verdict, setVerdict] = useState("accepted");
+  const [approve, setApprove] = useState(true);
+  const [unflagged, setUnflagged] = useState(!filters.flag);
+  const [counted, setCounted] = useState<BulkDone | null>(null);
+
+  const time = (name: string) => (filters[name] ? Number(filters[name]) : null);
+  const wish: Bulk = {
+    verdict: verdict === "none" ? null : (verdict as Acceptance),
+    approve_pay: approve,
+    flag: filters.flag || null,
+    unflagged,
+    worker: filters.worker || null,
+    outcome: (filters.outcome || null) as Outcome | null,
+    since: time("since"),
+    until: time("until"),
+  };
+  const asked = JSON.stringify(wish);
+  useEffect(() => {
+    let current = true;
+    setCounted(null);
+    void api.bulk({ ...wish, dry_run: true }).then((answer) => {
+      if (!current) return;
+      if (answer.ok) setCounted(answer.value);
+      else act.refuse(answer.error);
+    });
+    return () => void (current = false);
+  }, [asked]);
+
+  const send = () => {
+    if (counted === null || counted.dialogs === 0) return act.refuse(t.bulk.nothing);
+    void act.run(
+      () => api.bulk({ ...wish, dry_run: false, expected: counted.dialogs }),
+      (done) => {
+        toasts.say(t.bulk.done(done.dialogs, done.payments, cash(done.cents)));
+        onDone();
+        onClose();
+      },
+    );
+  };
+  const by = Object.entries(filters).filter(([, value]) => value !== "");
+  const submit = counted === null ? t.bulk.counting : t.bulk.submit(verdict, counted.dialogs, approve ? cash(counted.cents) : null);
+  return (
+    <Ask title={t.bulk.title} testid="bulk-ask" grave={verdict === "rejected"} act={act} submit={submit} unavailable={!counted?.dialogs} onSubmit={send} onClose={onClose}>
+      <p>
+        {by.length === 0 ? t.bulk.everything : `${t.bulk.matching} ${by.map(([name, value]) => `${nameOf(name)} ${name === "since" || name === "until" ? new Date(Number(value) * 1_000).toLocaleString("en-GB") : nameOf(value)}`).join(", ")}.`}
+      </p>
+      <RadioField label={t.review.data} testid="bulk-verdict" value={verdict} options={VERDICTS} onChange={setVerdict} />
+      <CheckField testid="bulk-unflagged" checked={unflagged} onChange={setUnflagged}>
+        {t.bulk.unflagged}
+      </CheckField>
+      <CheckField testid="bulk-pay" checked={approve} onChange={setApprove}>
+        {t.bulk.pay}
+      </CheckField>
+      <p class="bulk-count" role="status" data-testid="bulk-count">
+        {counted === null ? t.bulk.counting : t.bulk.counted(counted.dialogs, counted.payments, cash(counted.cents))}
+      </p>
+    </Ask>
+  );
+}

@@ -1,0 +1,52 @@
+/** Who did what, when, and what it changed. */
+
+import type { AuditRow } from "../../generated/monitor";
+import { shortId } from "../format";
+import { Empty } from "../parts/Loaded";
+import { None } from "../parts/Pill";
+import { Table, type Column } from "../parts/Table";
+import { At } from "../parts/Time";
+import { dialogHref, workerHref } from "../router";
+import { t } from "../texts";
+import { differences } from "./diff";
+
+const COLUMNS: readonly Column<AuditRow>[] = [
+  { name: t.log.at, main: true, cell: (row) => <At at={row.at} seconds /> },
+  { name: t.log.by, cell: (row) => <span dir="auto">{row.by ?? t.common.system}</span> },
+  { name: t.log.action, cell: (row) => t.log.actionOf(row.action) },
+  { name: t.log.target, cell: (row) => <Target row={row} /> },
+  { name: t.log.change, cell: (row) => <Change row={row} /> },
+];
+
+export function AuditTable({ rows }: { rows: AuditRow[] }) {
+  if (rows.length === 0) return <Empty>{t.log.none}</Empty>;
+  return <Table testid="audit" caption={t.views.log} columns={COLUMNS} rows={rows} id={(row) => row.id} />;
+}
+
+function Target({ row }: { row: AuditRow }) {
+  const kind = row.action.split(".")[0];
+  const href = kind === "dialog" || kind === "review" ? dialogHref(row.target) : kind === "worker" ? workerHref(row.target) : null;
+  const id = <span title={row.target}>{shortId(row.target)}</span>;
+  return href === null ? (
+    <span class="id">{id}</span>
+  ) : (
+    <a class="id" href={href}>
+      {id}
+    </a>
+  );
+}
+
+function Change({ row }: { row: AuditRow }) {
+  const all = differences(row.before, row.after);
+  if (all.length === 0) return <None />;
+  return (
+    <ul class="changes">
+      {all.map(({ key, before, after }) => (
+        <li key={key}>
+          {key && <code>{key}</code>} {before !== null && <del dir="auto">{before}</del>} {before !== null && after !== null && "→ "}
+          {after !== null && <ins dir="auto">{after}</ins>}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,32 @@
+/** What an audit row changed, of the two JSON texts it holds. */
+
+export interface Difference {
+  key: string;
+  before: string | null;
+  after: string | null;
+}
+
+export function differences(before: string | null, after: string | null): Difference[] {
+  const [was, is] = [fieldsOf(before), fieldsOf(after)];
+  const keys = [...new Set([...was.keys(), ...is.keys()])];
+  return keys
+    .map((key) => ({ key, before: was.get(key) ?? null, after: is.get(key) ?? null }))
+    .filter((each) => each.before !== each.after);
+}
+
+/** Each value as a text, by the path to it; a text that is no JSON stands for itself. */
+function fieldsOf(text: string | null): Map<string, string> {
+  const fields = new Map<string, string>();
+  if (text === null) return fields;
+  const collect = (value: unknown, path: string) => {
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      for (const [key, each] of Object.entries(value)) collect(each, path === "" ? key : `${path}.${key}`);
+    } else if (value !== null) fields.set(path, typeof value === "string" ? value : JSON.stringify(value));
+  };
+  try {
+    collect(JSON.parse(text), "");
+  } catch {
+    fields.set("", text);
+  }
+  return fields;
+}

@@ -1,0 +1,123 @@
+/** How the study stands: what needs somebody, how far it is, who waits, who talks. */
+
+import type { Now } from "../../generated/monitor";
+import { useMonitor, useMoney } from "../context";
+import { count, money, share, spanOf } from "../format";
+import { Chart } from "../now/Chart";
+import { Grid } from "../now/Grid";
+import { HealthPanel, troubles } from "../now/Health";
+import { Lobby } from "../now/Lobby";
+import { Head } from "../parts/Head";
+import { Skeleton } from "../parts/Loaded";
+import { At, useTime } from "../parts/Time";
+import { useResource } from "../resource";
+import { useStore } from "../store";
+import { t } from "../texts";
+import { inOrder } from "../board";
+
+export function NowView() {
+  const { live } = useMonitor();
+  const now = useStore(live.now);
+  return (
+    <>
+      <Head title={t.views.now} />
+      {now === null ? (
+        <Skeleton lines={8} />
+      ) : (
+        <div class="now-page">
+          <Attention now={now} />
+          <Figures now={now} />
+          <div class="now-columns">
+            <Chart />
+            <Lobby now={now} />
+          </div>
+          <Grid />
+          <HealthPanel health={now.health} at={now.at} />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** What a person has to look at, the worst first; each leads to where it is dealt with. */
+function Attention({ now }: { now: Now }) {
+  const { api, live, me } = useMonitor();
+  const time = useTime(5);
+  const board = useStore(live.board);
+  const ledger = useResource(() => api.ledger({ state: "failed" }), "failed", ["ledger"]);
+  const sums = (ledger.data?.sums ?? []).filter(({ state }) => state === "failed" || state === "held");
+  const stuck = sums.reduce((sum, { payments }) => sum + payments, 0);
+  const stuckCents = sums.reduce((sum, { cents }) => sum + cents, 0);
+  const silent = inOrder(board, time).filter(({ trouble }) => trouble === "silent").length;
+
+  const items: { tone: string; text: string; href: string }[] = [
+    ...troubles(now.health, now.at).map((text) => ({ tone: "bad", text, href: "#health" })),
+    ...(stuck > 0
+      ? [{ tone: "bad", text: t.now.paymentsFailed(stuck, money(stuckCents, me.study.currency)), href: "/monitor/money?state=failed" }]
+      : []),
+    ...(now.status === "paused" ? [{ tone: "warn", text: t.now.paused, href: "/monitor/study" }] : []),
+    ...(silent > 0 ? [{ tone: "warn", text: t.now.silent(silent), href: "#live" }] : []),
+    ...(now.to_review > 0 ? [{ tone: "accent", text: t.now.toReview(now.to_review), href: "/monitor/review" }] : []),
+  ];
+  return (
+    <section class="attention" aria-label={t.now.attention} data-testid="attention">
+      {items.length === 0 ? (
+        <p class="attention-none">✓ {t.now.nothing}</p>
+      ) : (
+        <ul>
+          {items.map(({ tone, text, href }) => (
+            <li key={text}>
+              <a class={`attend attend-${tone}`} href={href}>
+                {text} <span aria-hidden="true">→</span>
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Figures({ now }: { now: Now }) {
+  const cash = useMoney();
+  const part = now.places === 0 ? 0 : now.done / now.places;
+  return (
+    <section class="figures" aria-label={t.now.figures} data-testid="figures">
+      <div class="figure figure-wide">
+        <h2>{t.now.progress}</h2>
+        <p class="figure-main">
+          <b>{count(now.done)}</b> {t.now.ofPlaces(count(now.places))}
+        </p>
+        <progress class="bar" max={Math.max(now.places, 1)} value={now.done} aria-label={t.now.progress} />
+        <p class="muted">{share(part)}</p>
+      </div>
+      <Figure name={t.now.rate} value={t.now.perHour(now.rate)} more={t.now.rateMore} />
+      <div class="figure">
+        <h2>{t.now.ends}</h2>
+        <p class="figure-main">{now.ends_at === null ? "–" : <At at={now.ends_at} />}</p>
+        <p class="muted">{now.ends_at === null ? t.now.endsUnknown : t.now.endsIn(spanOf(now.ends_at - now.at))}</p>
+      </div>
+      <Figure
+        name={t.now.cost}
+        value={cash(now.cost)}
+        more={now.forecast === null ? t.now.paid(cash(now.paid)) : `${t.now.paid(cash(now.paid))} · ${t.now.forecast(cash(now.forecast))}`}
+      />
+      <Figure
+        name={t.now.hourly}
+        value={now.hourly === null ? "–" : cash(now.hourly)}
+        more={now.hourly === null ? t.now.hourlyUnknown : t.now.hourlyMore}
+      />
+      <Figure name={t.now.live} value={count(now.live)} more={t.now.inside(now.inside)} />
+    </section>
+  );
+}
+
+function Figure({ name, value, more }: { name: string; value: string; more: string }) {
+  return (
+    <div class="figure">
+      <h2>{name}</h2>
+      <p class="figure-main">{value}</p>
+      <p class="muted">{more}</p>
+    </div>
+  );
+}
