@@ -51,9 +51,10 @@ def _redis(url: str, *, read_timeout_s: float | None) -> Redis:
 class Server:
     """A running server process."""
 
-    def __init__(self, service: LiveService, url: str) -> None:
+    def __init__(self, service: LiveService, url: str, app: web.Application) -> None:
         self.service = service
         self.url = url
+        self.app = app
 
 
 @asynccontextmanager
@@ -110,7 +111,7 @@ async def serve(
         await site.start()
         await service.start()
         port = runner.addresses[0][1]
-        yield Server(service, config.public_url or f"http://{config.host}:{port}")
+        yield Server(service, config.public_url or f"http://{config.host}:{port}", app)
         log.info("stopping")
         await site.stop()
     finally:

@@ -58,11 +58,11 @@ def number(query: Mapping[str, str], name: str) -> float | None:
 
 
 def flag(query: Mapping[str, str], name: str) -> bool:
-    """Whether something is wished for: `1`."""
+    """Whether something is wished for."""
     value = text(query, name)
-    if value not in (None, "0", "1"):
-        raise bad(name, "must be 0 or 1")
-    return value == "1"
+    if value not in (None, "true", "false"):
+        raise bad(name, "must be true or false")
+    return value == "true"
 
 
 def after(query: Mapping[str, str]) -> Cursor | None:

@@ -76,7 +76,7 @@ async def test_filters_find_what_they_say(database_url: str) -> None:
             )
             judged = {"dialog_id": "d-1", "admin_id": admin, "reason": "", "at": 3.0}
             connection.execute(
-                insert(judgements).values(**judged, verdict="rejected", decides=True)
+                insert(judgements).values(**judged, verdict="rejected", decides=True, again=False)
             )
 
         async def found(**how: object) -> list[str]:

@@ -17,7 +17,6 @@ from aiohttp import web
 from argon2 import Parameters, Type
 from yarl import URL
 
-from chatserver.app import create_app
 from chatserver.monitor.access import NEEDS, SESSIONS, admit_socket
 from chatserver.monitor.passwords import Passwords
 from chatserver.monitor.sessions import (
@@ -26,6 +25,7 @@ from chatserver.monitor.sessions import (
     IDLE_S,
     LONGEST_S,
     SEEN_EVERY_S,
+    Sessions,
     session_id_of,
 )
 from chatserver.tokens import Tokens
@@ -136,7 +136,7 @@ async def audited(live: Live) -> list[str]:
 
 def routes_of(live: Live) -> list[tuple[str, str]]:
     """Method and pattern of every route under /api/monitor."""
-    app = create_app(live.servers[0].service)
+    app = live.servers[0].app
     return [
         (route.method, re.sub(r"\{[^}]*\}", "{}", route.resource.canonical))
         for route in app.router.routes()
@@ -449,8 +449,8 @@ async def test_open_sockets_are_told_that_their_session_is_over(live: Live) -> N
     """At once where it was ended here, within seconds where it was ended elsewhere."""
     clock = await begin(live)
     told: list[str] = []
-    app = create_app(live.servers[0].service)
-    sessions = app[SESSIONS]
+    app = web.Application()
+    sessions = app[SESSIONS] = Sessions(live.servers[0].service)
     sessions.on_signed_out.append(told.extend)
     ada = await join(live, AdminRole.OWNER, "bob")
     request = Mock(web.Request, cookies={COOKIE: ada.token}, secure=False, app=app, headers={})

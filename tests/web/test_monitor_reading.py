@@ -74,10 +74,10 @@ async def test_filters_are_those_of_the_address(live: Live) -> None:
     assert await phases("acceptance=rejected") == []
     assert await phases("flag=&worker=") == ["paired", "ended"]
     assert await phases("since=99999999999") == []
-    problem = await read(who, "ledger?problem=1")
+    problem = await read(who, "ledger?problem=true")
     assert problem["rows"] == []
     assert (await read(who, "ledger?state=owed"))["total"] == 2
-    assert (await read(who, "workers?flagged=1"))["total"] == 0
+    assert (await read(who, "workers?flagged=true"))["total"] == 0
 
 
 async def test_who_only_watches_is_not_told_who_people_are(live: Live) -> None:
@@ -115,7 +115,7 @@ async def test_who_only_watches_is_not_told_who_people_are(live: Live) -> None:
         ("chains?after=x", "after"),
         ("hits?state=gone", "state"),
         ("ledger?state=owing", "state"),
-        ("ledger?problem=2", "problem"),
+        ("ledger?problem=1", "problem"),
     ],
 )
 async def test_what_makes_no_sense_is_told_by_its_name(live: Live, path: str, where: str) -> None:

@@ -124,7 +124,7 @@ async def test_a_reviewer_goes_from_one_to_the_next(database_url: str) -> None:
         assert (status, told["dialog"]["id"], told["waiting"]) == (200, first, 2)
         assert told["second"] is False
         assert told["until"] > review.clock.at
-        status, told = await page.post("next?flag=copied&unflagged=0", name="bob")
+        status, told = await page.post("next?flag=copied&unflagged=false", name="bob")
         assert (status, told["dialog"]["id"], told["waiting"]) == (200, second, 1)
         status, told = await page.post("next", name="cleo")
         assert (told["dialog"], told["until"], told["waiting"]) == (None, None, 0)
