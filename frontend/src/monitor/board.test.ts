@@ -13,7 +13,6 @@ const row = (id: string, change: Partial<BoardRow> = {}): BoardRow => ({
   turn: "questioner",
   turn_at: NOW - 5,
   opened_at: NOW - 100,
-  language: "en",
   seats: [],
   ...change,
 });

@@ -155,7 +155,6 @@ function boardRow(n: number): BoardRow {
     turn,
     turn_at: NOW - 4 - Math.floor(chance(n) * (n % 7 === 3 ? 200 : 55)),
     opened_at: NOW - 60 - n * 13,
-    language: n % 8 === 3 ? "ar" : "en",
     seats: [seat("questioner", 0), seat("answerer", 1)],
   };
 }
