@@ -11,11 +11,11 @@ from typing import Any, Final
 import click
 from sqlalchemy import Connection
 
+from dialogs.money import to_text
 from dialogs.record.figures import Figures, Happened, figures, latest
 from dialogs.record.unowed import handed_in_for_nothing
 from dialogs.rules import ArrivalStatus, HitState, LedgerState, Phase, StudyStatus
 from duologue.console import AS_JSON, STUDY, record_of, run, show, site_of
-from duologue.money import to_text
 from duologue.serve import Site
 from duologue.words import count, lasting
 
