@@ -20,6 +20,7 @@ from chatserver.live.deadlines import Deadlines, every
 from chatserver.live.dialogs import Dialogs
 from chatserver.live.exclusion import Exclusion
 from chatserver.live.fanout import Fanout
+from chatserver.live.flagging import Flagging
 from chatserver.live.health import Health
 from chatserver.live.hub import Hub, Page, Wire
 from chatserver.live.matching import Matching
@@ -178,6 +179,7 @@ class LiveService:
             on_release=lambda arrival_id: self.screens.refresh_everywhere([arrival_id]),
             now=now,
         )
+        self.flagging = Flagging(record, study.id, now=now)
         self.dialogs.on_refresh = self.screens.refresh
         self.dialogs.on_place = lambda item, place: self._later(self._offer(item, place))
         self.dialogs.on_waiting = lambda ids: self._later(self._join(ids))
@@ -212,6 +214,7 @@ class LiveService:
             partial(self.presence.run, self._stop),
             partial(self.clockwork.run, self._stop),
             partial(self.clockwork.sweep, self._stop),
+            partial(self.flagging.run, self._stop),
             self._watch_health,
             self._look_at_record,
             self._tell_lobbies,
