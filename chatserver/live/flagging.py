@@ -23,6 +23,8 @@ AT_ONCE: Final = 50
 """Dialogs that are read at a time."""
 USUAL_S: Final = 300.0
 """How long what is usual in a study is taken to be so."""
+REST: Final = 9.0
+"""So many times as long as a dialog takes, nothing is looked through: people who talk go first."""
 
 
 class Flagging:
@@ -58,7 +60,9 @@ class Flagging:
         for dialog_id in ids:
             # What cannot be read counts as looked through, or it would be tried for ever.
             talk = talks.get(dialog_id)
+            began = time.monotonic()
             found = await asyncio.to_thread(findings, talk) if talk is not None else ()
+            await asyncio.sleep(REST * (time.monotonic() - began))
             try:
                 await self._record.writer.commit(checked(dialog_id, found, self._now()))
             except Conflict:

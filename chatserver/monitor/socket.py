@@ -46,9 +46,9 @@ log = logging.getLogger("duologue.monitor")
 NAMESPACE: Final = "/monitor"
 MOST: Final = 200
 """Monitors that one process holds open."""
-FLUSH_S: Final = 0.25
+FLUSH_S: Final = 0.5
 """How often changes of the board are sent."""
-LOOK_S: Final = 0.5
+LOOK_S: Final = 1.0
 NOW_S: Final = 1.0
 MARKS_S: Final = 2.0
 CHART_S: Final = 5.0
@@ -133,6 +133,8 @@ class MonitorSockets:
         self.board = Board(service.record, service.dialogs, service.fanout, study_id)
         self.board.on_event = self._happened
         service.fanout.on("changed", self._changed_elsewhere)
+        self._count_opened = service.matching.on_opened
+        service.matching.on_opened = self._opened
         door.on_signed_out.append(self._sign_out)
         engine.serve(NAMESPACE, self)
 
@@ -208,7 +210,9 @@ class MonitorSockets:
         """The whole dialog; what happens from its reading on follows it."""
         monitor.dialog_id, monitor.held = dialog_id, []
         try:
-            await self.board.look()
+            if self.board.state(dialog_id) is None:
+                # It may have been opened since the last look; one that has ended stays unknown.
+                await self.board.look()
             shown = await self._show(dialog_id)
             monitor.read_upto = shown.entries[-1].seq if shown.entries else 0
         finally:
@@ -253,6 +257,11 @@ class MonitorSockets:
 
     def _watching(self, dialog_id: str) -> list[Monitor]:
         return [m for m in self._monitors.values() if m.dialog_id == dialog_id]
+
+    def _opened(self) -> None:
+        """A dialog was opened in this process: it is on the board with the next changes."""
+        self._count_opened()
+        self._clocks.look.soon()
 
     def changed(self, *what: str) -> None:
         """Something was changed by the team: every monitor, here and elsewhere, looks again."""
