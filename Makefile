@@ -29,7 +29,7 @@ PAGE_SOURCES := $(shell find frontend/src -type f 2>/dev/null) $(wildcard fronte
   frontend/tsconfig.json frontend/vite.config.ts
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test check format types e2e chaos bench bench-hits bench-monitor bench-quality lock clean
+.PHONY: help setup demo run test check format types e2e chaos bench bench-hits bench-monitor bench-page bench-quality lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -76,6 +76,9 @@ bench-hits: $(DEV) ## measure recruiting and paying as a study grows (ARGS=--qui
 
 bench-monitor: $(DEV) ## measure what open monitors cost, and how soon they know (ARGS=--quick is shorter)
 	$(BIN)/python -m benchmarks monitor $(ARGS)
+
+bench-page: $(DEV) $(PAGES) ## measure the memory of the monitor's page for an hour (ARGS=--quick: minutes)
+	$(BIN)/python -m benchmarks page $(ARGS)
 
 bench-quality: $(DEV) ## measure the quality flags: false alarms, recall, speed
 	$(BIN)/python -m benchmarks quality $(ARGS)

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import orjson
 
-from benchmarks import hits, messages, monitor, pairing, quality
+from benchmarks import hits, messages, monitor, page, pairing, quality
 from tests.services import ValkeyServer
 
 Tell = Callable[[str], None]
@@ -44,6 +44,11 @@ def _monitor(quick: bool, tell: Tell) -> tuple[dict[str, Any], str]:
     return result, monitor.table(result)
 
 
+def _page(quick: bool, tell: Tell) -> tuple[dict[str, Any], str]:
+    result = page.run(quick=quick, tell=tell)
+    return result, page.table(result)
+
+
 def _quality(quick: bool, tell: Tell) -> tuple[dict[str, Any], str]:
     result = quality.run(quick=quick, tell=tell)
     return result, quality.table(result)
@@ -54,6 +59,7 @@ BENCHMARKS: Final[dict[str, Callable[[bool, Tell], tuple[dict[str, Any], str]]]]
     "pairing": _pairing,
     "hits": _hits,
     "monitor": _monitor,
+    "page": _page,
     "quality": _quality,
 }
 USUAL: Final = ("messages", "pairing")
