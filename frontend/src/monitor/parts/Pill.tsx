@@ -27,7 +27,7 @@ export function StandPill({ phase, outcome }: { phase: Phase; outcome: Outcome |
 }
 
 export function AcceptancePill({ acceptance }: { acceptance: Acceptance | null }) {
-  if (acceptance === null) return <span class="muted">{t.undecided}</span>;
+  if (acceptance === null) return <span class="muted undecided">{t.undecided}</span>;
   return <Pill tone={acceptance === "accepted" ? "good" : "bad"}>{t.acceptances[acceptance]}</Pill>;
 }
 
