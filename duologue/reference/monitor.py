@@ -54,12 +54,13 @@ Instead of any other answer comes `Denied`: a sentence and a code. Then nothing 
 | status | `code` | when |
 |---|---|---|
 | 400, 413, 415 | `bad_request` | body or address make no sense; the sentence names the field |
+| 404 | `bad_request` | there is no such address |
 | 401 | `signed_out` | there is no session, or none any more |
 | 401 | `wrong` | name and password do not belong together |
 | 403 | `not_allowed` | it takes another role |
 | 403 | `bad_csrf` | the token is missing or is another session's |
 | 403 | `foreign` | a page of another site asks |
-| 404 | `not_found` | there is no such dialog, person, item or payment, or no such address |
+| 404 | `not_found` | there is no such dialog, person, item or payment |
 | 409 | `conflict` | something else happened meanwhile, or it is not possible as things are |
 | 429 | `slow_down` | too many tries to sign in; `retry_after_s` says how long to wait |
 | 503 | `try_again` | the database does not answer, or is busy |
