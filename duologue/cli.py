@@ -273,6 +273,9 @@ def _set_status(study: Path, status: StudyStatus) -> None:
 @click.option(
     "--leavers", type=click.IntRange(0, 1000), default=0, help="How many of them leave early."
 )
+@click.option(
+    "--by-hand", is_flag=True, help="With --market: nothing is paid before it is approved."
+)
 @click.option("--exit", "leave", is_flag=True, help="End when the simulated workers are done.")
 @click.option("--pace", type=Between(0, 100), help="Times people's slowness; 0 is fastest.")
 @click.option("--seed", type=int, default=1, show_default=True)
@@ -288,6 +291,7 @@ def demo(
     partner: bool,
     market: bool,
     leavers: int,
+    by_hand: bool,
     leave: bool,
     pace: float | None,
     seed: int,
@@ -308,6 +312,8 @@ def demo(
         raise BadInput(["--leavers: there are not more leavers than --workers"])
     if market and partner:
         raise BadInput(["--partner: on a marketplace partners come by HITs; leave one of both out"])
+    if by_hand and (leave or not market):
+        raise BadInput(["--by-hand goes with --market, and without --exit: a person is to approve"])
     if folder is not None and folder.exists() and any(folder.iterdir()):
         raise BadInput([f"--folder: {folder} is not empty; name a new folder"])
     settings = check_settings(os.environ, folder or Path())
@@ -341,7 +347,7 @@ def demo(
     }
     try:
         if market:
-            results = run(_market_demo(place, how))
+            results = run(_market_demo(place, how, by_hand=by_hand))
         else:
             site = make_site(place, os.environ, workers)
             with redis_for(site) as redis:
@@ -359,8 +365,9 @@ def demo(
         sys.exit(1)
 
 
-async def _market_demo(place: Path, how: dict[str, Any]) -> dict[str, Any]:
-    async with market_site(place, os.environ, how["workers"]) as at:
+async def _market_demo(place: Path, how: dict[str, Any], *, by_hand: bool) -> dict[str, Any]:
+    more = {"approval": '"by_hand"'} if by_hand else {}
+    async with market_site(place, os.environ, how["workers"], more) as at:
         with redis_for(at.site) as redis:
             return await run_market_demo(at, redis, **how)
 

@@ -34,6 +34,7 @@ from duologue.simulate.plan import Plan
 from duologue.simulate.run import Progress
 from duologue.simulate.summary import Summary
 from duologue.words import count
+from hit_manager.config import Approval
 from hit_manager.marketplace import tables as market
 from hit_manager.marketplace.clock import Clock
 from hit_manager.marketplace.server import MarketplaceServer, serve_marketplace
@@ -261,7 +262,9 @@ async def _results(
     leavers_paid = sum(each.owed_cents for each in ended if each.release == Release.LEFT.value)
     paid = sum(total.cents for total in ledger if total.state is LedgerState.PAID)
     there = earned.reward_cents + earned.bonus_cents
-    adds_up = paid == there and all(t.state in OVER for t in ledger)
+    # What nobody has approved yet is not paid.
+    waits = at.site.study.recruiter.approval is Approval.BY_HAND
+    adds_up = paid == there and (waits or all(t.state in OVER for t in ledger))
     states = await record.read(hit_rows.hits_in, study_id, tuple(HitState))
     still_open = sum(hit.state in (HitState.WANTED, HitState.OPEN) for hit in states)
     violations = list(summary.violations) if summary else []

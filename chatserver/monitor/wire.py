@@ -654,9 +654,9 @@ class Undo(Wire):
 
 
 class ReviewNext(Wire):
-    """`POST …/review/next?flag=&worker=&outcome=&since=&until=`: the next dialog for this
-    reviewer, held for them until `until`; None when nothing waits. `second` says that somebody
-    has judged it already, whose verdict is not shown."""
+    """`POST …/review/next?flag=&unflagged=&worker=&outcome=&since=&until=`: the next dialog for
+    this reviewer, held for them until `until`; None when nothing waits. `second` says that
+    somebody has judged it already, whose verdict is not shown."""
 
     dialog: DialogOut | None
     until: float | None

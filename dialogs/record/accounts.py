@@ -26,7 +26,8 @@ from dialogs.rules import AssignmentStatus, HitState, LedgerState, Outcome
 
 @dataclass(frozen=True, slots=True)
 class ListedHit:
-    """A HIT: `taken` of its seats are somebody's, `submitted` wait for a decision over there."""
+    """A HIT: `taken` of its seats are or were somebody's, `submitted` wait for a decision over
+    there."""
 
     id: str
     remote_id: str | None
@@ -68,6 +69,8 @@ def listed_hits(
     following = (rows[PAGE - 1].created_at, rows[PAGE - 1].id) if len(rows) > PAGE else None
     page = rows[:PAGE]
     waits = assignments.c.status == AssignmentStatus.SUBMITTED.value
+    # Who has not handed in is known by number everywhere, and by name on few recruiters.
+    unknown = (AssignmentStatus.RETURNED.value, AssignmentStatus.TAKEN.value)
     held = {
         row.hit_id: row
         for row in connection.execute(
@@ -78,7 +81,7 @@ def listed_hits(
             )
             .where(
                 assignments.c.hit_id.in_([row.id for row in page]),
-                assignments.c.status != AssignmentStatus.RETURNED.value,
+                assignments.c.status.not_in(unknown),
             )
             .group_by(assignments.c.hit_id)
         )
@@ -89,7 +92,7 @@ def listed_hits(
             row.remote_id,
             HitState(row.state),
             row.seats,
-            held[row.id].n if row.id in held else 0,
+            row.pending + (held[row.id].n if row.id in held else 0),
             held[row.id].submitted if row.id in held else 0,
             row.reward,
             row.posted_at,

@@ -11,6 +11,7 @@ from typing import Final
 
 from duologue.reference.commands import commands_page
 from duologue.reference.models import settings_page, study_page
+from duologue.reference.monitor import monitor_page
 from duologue.reference.wire import wire_page
 
 PAGES: Final[Mapping[str, Callable[[], str]]] = MappingProxyType(
@@ -19,6 +20,7 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = MappingProxyType(
         "study-file.md": study_page,
         "commands.md": commands_page,
         "wire.md": wire_page,
+        "monitor-api.md": monitor_page,
     }
 )
 """The name of each page, and what makes it."""

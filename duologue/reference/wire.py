@@ -6,7 +6,7 @@ import ast
 import inspect
 from collections.abc import Iterator
 from enum import StrEnum
-from types import NoneType, UnionType
+from types import ModuleType, NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel
@@ -64,11 +64,12 @@ dialog event. A page applies frames in order, ignores numbers it has seen, and o
 
 def wire_page() -> str:
     """`docs/reference/wire.md`."""
-    return _HEAD + "\n".join(_sections()).rstrip() + "\n"
+    return _HEAD + "\n".join(sections(wire)).rstrip() + "\n"
 
 
-def _sections() -> Iterator[str]:
-    for name, model in _in_order():
+def sections(module: ModuleType) -> Iterator[str]:
+    """A section for each model and enum of a module, in the order in which they stand there."""
+    for name, model in _in_order(module):
         yield f"## `{name}`\n\n{_plain(model.__doc__)}\n"
         if issubclass(model, StrEnum):
             yield ", ".join(f"`{member.value}`" for member in model) + "\n"
@@ -79,11 +80,10 @@ def _sections() -> Iterator[str]:
             yield "\n".join(rows) + "\n"
 
 
-def _in_order() -> Iterator[tuple[str, Any]]:
-    """The models and enums of the module, as they stand there."""
-    for node in ast.parse(inspect.getsource(wire)).body:
+def _in_order(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    for node in ast.parse(inspect.getsource(module)).body:
         if isinstance(node, ast.ClassDef) and node.name != "Wire":
-            yield node.name, getattr(wire, node.name)
+            yield node.name, getattr(module, node.name)
 
 
 def _type(info: FieldInfo) -> str:

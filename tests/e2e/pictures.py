@@ -1,25 +1,31 @@
 """Take the pictures of the README and the tutorial: `python -m tests.e2e.pictures [FOLDER]`.
 
-A real study, two real browsers, drawn scenes. Each picture is of what a worker sees.
+A real study, real browsers, drawn scenes. Each picture is of what a worker sees, and one of what
+the team sees. `--monitor` takes only this one.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any, Final
 
-from playwright.async_api import Browser
+from playwright.async_api import Browser, Page
 
 from duologue.scenes import write_scenes
+from duologue.serve import server_config
 from tests.browser import open_browser
+from tests.e2e.busy import busy
 from tests.e2e.stage import Person, Stage, on_stage, rounds, write_study
 from tests.services import ValkeyServer
+from tests.team import PASSWORD, add_admin
 
 TARGET: Final = Path(__file__).parents[2] / "docs" / "pictures"
 WIDE: Final = {"viewport": {"width": 1100, "height": 760}}
+TEAM: Final = {"viewport": {"width": 1280, "height": 1000}}
 PHONE: Final = {"viewport": {"width": 390, "height": 844}}
 TALKS: Final = {
     "kitchen": (
@@ -120,14 +126,56 @@ async def alone(stage: Stage, folder: Path) -> None:
     await person.shows("released")
 
 
-async def main(folder: Path) -> None:
+async def monitor(browser: Browser, folder: Path, redis_url: str) -> None:
+    """What the team sees of a study that has gone on for some hours."""
+    with tempfile.TemporaryDirectory() as place:
+        site = write_study(
+            Path(place) / "study",
+            many(write_scenes(Path(place) / "scenes")),
+            title='"Talk about a picture"',
+            contact='"the picture team, team@example.org"',
+            dialogs_per_item="1",
+        )
+        async with on_stage(browser, site, redis_url, server_config(site)) as stage:
+            await add_admin(stage.server.service.record, "ada")
+            async with busy(stage.server):
+                for scheme in ("light", "dark"):
+                    person = await stage.person(**TEAM, color_scheme=scheme)
+                    await sign_in(person.page, stage.server.url)
+                    await person.page.screenshot(path=folder / f"monitor-{scheme}.png")
+                    print(folder / f"monitor-{scheme}.png")
+
+
+def many(items: Path) -> Path:
+    """The same scenes ten times over, so that people who talk at a time have different ones."""
+    lines = items.read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) | {"image_id": n} for n, line in enumerate(lines * 10)]
+    items.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    return items
+
+
+async def sign_in(page: Page, url: str) -> None:
+    await page.goto(f"{url}/monitor")
+    await page.get_by_label("Name").fill("ada")
+    await page.get_by_label("Password").fill(PASSWORD)
+    await page.get_by_role("button", name="Sign in").click()
+    await page.get_by_test_id("tile").first.wait_for()
+    await page.locator(".u-over").wait_for()
+    # The chart is drawn on a canvas, which tells nobody when it is done.
+    await page.wait_for_timeout(1_500)
+
+
+async def main(folder: Path, *, only_monitor: bool) -> None:
     redis = ValkeyServer(appendfsync="no").start()
     with redis:
         async with open_browser() as browser:
-            await shoot(browser, folder, redis.url)
+            if not only_monitor:
+                await shoot(browser, folder, redis.url)
+            await monitor(browser, folder, redis.url)
 
 
 if __name__ == "__main__":
-    target = Path(sys.argv[1]) if sys.argv[1:] else TARGET
+    named = [word for word in sys.argv[1:] if word != "--monitor"]
+    target = Path(named[0]) if named else TARGET
     target.mkdir(parents=True, exist_ok=True)
-    asyncio.run(main(target))
+    asyncio.run(main(target, only_monitor="--monitor" in sys.argv))

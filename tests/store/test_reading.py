@@ -12,6 +12,7 @@ from dialogs.record.people import Wanted
 from dialogs.record.tables import (
     admins,
     arrivals,
+    assignments,
     dialogs,
     findings,
     hits,
@@ -257,11 +258,23 @@ async def test_hits_and_what_was_relaunched(database_url: str) -> None:
         state = await open_a_dialog(record, "d", 0, 1, "cat")
         await carry_out(record, state, Leave(Role.QUESTIONER), OPENED_AT + 9)
         with record.engine.begin() as connection:
-            connection.execute(insert(hits), [hit(1, HitState.DONE), hit(2)])
+            on_its_way = {"pending": 2}
+            connection.execute(
+                insert(hits), [hit(1, HitState.DONE) | {"pending": 0}, hit(2) | on_its_way]
+            )
+            held = (
+                ("as-1", "h-1", "approved"),
+                ("as-2", "h-2", "taken"),
+                ("as-3", "h-2", "returned"),
+            )
+            for name, hit_id, status in held:
+                row = {"id": name, "study_id": STUDY, "hit_id": hit_id, "status": status}
+                connection.execute(insert(assignments).values(row | {"worker": name}))
             seat = {"dialog_id": "d", "hit_id": "h-2", "seats": 1, "upto": 1}
             connection.execute(insert(relaunch_seats).values(seat))
         rows, total, _ = await record.read(accounts.listed_hits, STUDY, None, None)
-        assert [row.id for row in rows] == ["h-2", "h-1"]
+        # Who has not handed in counts by what the recruiter says, who has by their assignment.
+        assert [(row.id, row.taken) for row in rows] == [("h-2", 2), ("h-1", 1)]
         assert total == 2
         rows, total, _ = await record.read(accounts.listed_hits, STUDY, HitState.DONE, None)
         assert [row.id for row in rows] == ["h-1"]

@@ -293,6 +293,14 @@ def test_an_interrupted_start_of_the_demonstration_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("with_", [(), ("--market", "--workers", "2", "--exit")])
+def test_a_demonstration_without_payments_or_people_is_not_paid_by_hand(
+    with_: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, _, err = said(capsys, monkeypatch, "demo", "--by-hand", *with_)
+    assert (code, err.count("--by-hand goes with --market, and without --exit")) == (2, 1)
+
+
 @pytest.mark.parametrize("target", ["demo", "run"])
 def test_make_adds_no_line_of_its_own_to_what_a_command_prints(target: str) -> None:
     (recipe,) = re.findall(rf"^{target}:.*\n\t(.*)$", MAKEFILE, re.MULTILINE)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
 import pytest
 
+from chatserver.monitor.access import NEEDS
+from chatserver.monitor.actions import ACTIONS
+from chatserver.monitor.wire import MONITOR_EXPORTED, Trouble
 from chatserver.sockets import Sockets
 from chatserver.wire import EXPORTED
 from duologue.cli import cli
 from duologue.reference import PAGES
+from duologue.reference.monitor import monitor_page
 from duologue.reference.wire import wire_page
+from tests.monitors import EVENTS
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 
@@ -46,3 +52,22 @@ def test_every_payload_and_event_is_on_the_wire_page() -> None:
         assert f"## `{model.__name__}`" in page
     for event in Sockets.EVENTS:
         assert f"`{event}`" in page
+
+
+def test_every_route_payload_error_and_event_is_on_the_page_of_the_monitor() -> None:
+    page = monitor_page()
+    rows = [
+        line.split(" | ") for line in page.splitlines() if line.startswith(("| `GET", "| `POST"))
+    ]
+    # Without what an address asks for, and whatever its parts are called.
+    found = {
+        (re.sub(r"\{\w+\}", "{}", row[0].strip("| `").partition("?")[0]), row[1]) for row in rows
+    }
+    assert found == {(f"{method} {path}", role.value) for (method, path), role in NEEDS.items()}
+    bodies = {row[0].strip("| `"): row[2] for row in rows}
+    for action in ACTIONS:
+        assert bodies[f"POST /{action.path}"] == f"`{action.takes.__name__}`"
+    for model in MONITOR_EXPORTED:
+        assert f"## `{model.__name__}`" in page
+    for word in (*Trouble, *EVENTS, "watch", "unwatch"):
+        assert f"| `{word}` |" in page, word

@@ -687,9 +687,9 @@ export interface Undo {
   dialog_id?: string | null;
 }
 /**
- * `POST …/review/next?flag=&worker=&outcome=&since=&until=`: the next dialog for this
- * reviewer, held for them until `until`; None when nothing waits. `second` says that somebody
- * has judged it already, whose verdict is not shown.
+ * `POST …/review/next?flag=&unflagged=&worker=&outcome=&since=&until=`: the next dialog for
+ * this reviewer, held for them until `until`; None when nothing waits. `second` says that
+ * somebody has judged it already, whose verdict is not shown.
  */
 export interface ReviewNext {
   dialog: DialogOut | null;

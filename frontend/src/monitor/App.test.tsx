@@ -211,6 +211,15 @@ describe("the live view", () => {
 describe("a dialog", () => {
   const at = `/monitor/dialogs/${data.live.id}`;
 
+  it("says that a verdict is missing only where there can be one", async () => {
+    const over = (outcome: "complete" | "abandoned") => ({ ...data.complete, acceptance: null, standing: { ...data.complete.standing, outcome } });
+    await open(at, { "dialogs/*": over("complete") });
+    expect(text("facts")).toContain("undecided");
+    await act(() => render(null, root));
+    await open(at, { "dialogs/*": over("abandoned") });
+    expect(text("facts")).not.toContain("undecided");
+  });
+
   it("shows what people wrote as text, each in its own direction", async () => {
     await open(at, { "dialogs/*": data.complete });
     const said = [...document.querySelectorAll(".said-text")];

@@ -19,7 +19,7 @@ const COLUMNS: readonly Column<DialogRow>[] = [
     ),
   },
   { name: t.dialogs.stands, cell: (row) => <StandPill phase={row.phase} outcome={row.outcome} /> },
-  { name: t.dialogs.acceptance, cell: (row) => <AcceptancePill acceptance={row.acceptance} /> },
+  { name: t.dialogs.acceptance, cell: (row) => <AcceptancePill acceptance={row.acceptance} outcome={row.outcome} /> },
   { name: t.dialogs.messages, number: true, cell: (row) => count(row.messages) },
   {
     name: t.dialogs.flags,

@@ -26,8 +26,10 @@ export function StandPill({ phase, outcome }: { phase: Phase; outcome: Outcome |
   return <Pill tone={PHASES[phase]}>{t.phases[phase]}</Pill>;
 }
 
-export function AcceptancePill({ acceptance }: { acceptance: Acceptance | null }) {
-  if (acceptance === null) return <span class="muted">{t.undecided}</span>;
+/** Only what is complete can become data. */
+export function AcceptancePill({ acceptance, outcome }: { acceptance: Acceptance | null; outcome: Outcome | null }) {
+  if (acceptance === null && outcome !== "complete") return <None />;
+  if (acceptance === null) return <span class="muted undecided">{t.undecided}</span>;
   return <Pill tone={acceptance === "accepted" ? "good" : "bad"}>{t.acceptances[acceptance]}</Pill>;
 }
 

@@ -60,7 +60,7 @@ export function Facts({ dialog }: { dialog: DialogOut }) {
         <div>
           <dt>{t.facts.acceptance}</dt>
           <dd>
-            <AcceptancePill acceptance={dialog.acceptance} />
+            <AcceptancePill acceptance={dialog.acceptance} outcome={standing.outcome} />
           </dd>
         </div>
       )}
@@ -124,7 +124,7 @@ export function Judgements({ judgements }: { judgements: JudgementOut[] }) {
               {judgement.verdict === null ? (
                 <Pill>{t.judgements.noVerdict}</Pill>
               ) : (
-                <AcceptancePill acceptance={judgement.verdict} />
+                <AcceptancePill acceptance={judgement.verdict} outcome="complete" />
               )}{" "}
               <span dir="auto">{judgement.by}</span>{" "}
               <span class="muted">
