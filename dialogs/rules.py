@@ -149,6 +149,8 @@ class RequestState(StrEnum):
     DONE = "done"
     FAILED = "failed"
     """It was refused; a person must look."""
+    DISMISSED = "dismissed"
+    """It failed, and somebody has looked and leaves it at that."""
 
 
 class RequestKind(StrEnum):

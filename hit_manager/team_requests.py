@@ -110,7 +110,7 @@ class TeamRequests:
             match await self._one(request):
                 case RequestState.DONE:
                     done = replace(done, done=done.done + 1)
-                case RequestState.FAILED:
+                case RequestState.FAILED | RequestState.DISMISSED:
                     done = replace(done, failed=done.failed + 1)
                 case RequestState.WANTED:
                     done = replace(done, waiting=done.waiting + 1)

@@ -17,6 +17,7 @@ from chatserver.live.dialogs import Busy
 from chatserver.live.service import LiveService
 from chatserver.monitor.answers import NotDone, bad_request, conflict, unknown
 from chatserver.monitor.changing import Changing, Who
+from chatserver.monitor.failed import Failed
 from chatserver.monitor.wire import (
     BonusWish,
     ChangeStudy,
@@ -26,6 +27,7 @@ from chatserver.monitor.wire import (
     Flag,
     Note,
     Nothing,
+    OnFailed,
     PaymentNames,
     Reason,
     Tell,
@@ -37,8 +39,9 @@ from dialogs.record import findings, payments, queries, requests
 from dialogs.record.audit import audited
 from dialogs.record.errors import Conflict
 from dialogs.record.excluding import WorkerRow, allowed_again, workers_by_id
-from dialogs.record.notes import noted
+from dialogs.record.notes import noted, notes_by_id
 from dialogs.record.payments import PaymentRow
+from dialogs.record.stuck import NEED_A_PERSON
 from dialogs.record.whole import whole
 from dialogs.record.writer import Decision, together
 from dialogs.rules import LedgerState, RequestKind, Role
@@ -67,8 +70,9 @@ class Able:
 
 
 FLAG_ATTEMPTS: Final = 5
+_SOMETHING_ELSE: Final = "This was asked before, and for something else."
 _CAN_BE_APPROVED: Final = (LedgerState.OWED,)
-_CAN_BE_RETRIED: Final = (LedgerState.FAILED, LedgerState.HELD)
+_CAN_BE_RETRIED: Final = NEED_A_PERSON
 
 
 def _nobody_looks(what: str) -> None:
@@ -99,6 +103,7 @@ class Acting:
         self._changed = changed
         self._now = now
         self.study = Changing(service, changed=changed, now=now)
+        self.failed = Failed(service, changed=changed, now=now)
 
     def _audited(
         self, who: Who, action: str, target: str, before: Any = None, after: Any = None
@@ -154,13 +159,16 @@ class Acting:
         return Done()
 
     async def flag(self, who: Who, dialog_id: str, asked: Flag) -> Done:
-        """Somebody saw something in a dialog, running or not."""
+        """Somebody saw something in a dialog, running or not; once for each key."""
         found = await self._record.read(whole, self._study_id, dialog_id)
         if found is None:
             raise unknown("dialog")
         if asked.seq is not None and asked.seq > found.state.seq:
             raise bad_request(f"seq: the dialog has {found.state.seq} events.")
+        name = None if asked.key is None else f"{dialog_id}.flag.{asked.key}"
         for _ in range(FLAG_ATTEMPTS):
+            if name is not None and await self._is_raised(dialog_id, name, asked):
+                return Done()
             number = await self._record.read(findings.next_number, dialog_id)
             raised = findings.raised(
                 self._study_id,
@@ -171,15 +179,24 @@ class Acting:
                 asked.role,
                 asked.seq,
                 self._now(),
+                name,
             )
             try:
                 await self._record.writer.commit(raised)
             except Conflict:
-                # Somebody else has raised one in this moment.
+                # Somebody else has raised one in this moment, or this one was sent twice.
                 continue
             self._changed("dialogs")
             return Done()
         raise NotDone(503, Trouble.TRY_AGAIN, "Please try again in a moment.")
+
+    async def _is_raised(self, dialog_id: str, name: str, asked: Flag) -> bool:
+        known = await self._record.read(findings.raised_as, dialog_id, name)
+        if known is None:
+            return False
+        if (known.reason, known.role, known.seq) != (asked.reason, asked.role, asked.seq):
+            raise conflict(_SOMETHING_ELSE)
+        return True
 
     # --- Workers -----------------------------------------------------------------------------
 
@@ -225,10 +242,15 @@ class Acting:
 
     async def note(self, who: Who, worker_id: str, asked: Note) -> Done:
         await self._worker(worker_id)
-        name = secrets.token_urlsafe(12)
+        name = asked.key or secrets.token_urlsafe(12)
         written = noted(name, worker_id, who.id, asked.text, self._now())
         audit = self._audited(who, "worker.note", worker_id, None, {"note": name})
-        await self._record.writer.commit(together(written, audit))
+        try:
+            await self._record.writer.commit(together(written, audit))
+        except Conflict:
+            known = await self._record.one(notes_by_id, name)
+            if known is None or (known.worker_id, known.text) != (worker_id, asked.text):
+                raise conflict(_SOMETHING_ELSE) from None
         self._changed("workers")
         return Done()
 
@@ -287,7 +309,7 @@ class Acting:
         except Conflict:
             known = (await self._record.read(requests.requests_by_id, [key])).get(key)
             if known is None or (known.kind, known.target) != (kind, target) or known.data != data:
-                raise conflict("This was asked before, and for something else.") from None
+                raise conflict(_SOMETHING_ELSE) from None
         return self._asked("workers", key)
 
     def _asked(self, what: str, request: str | None = None) -> Done:
@@ -305,6 +327,14 @@ class Acting:
 
     async def change(self, who: Who, asked: ChangeStudy) -> Done:
         return await self.study.change(who, asked)
+
+    # --- What failed -------------------------------------------------------------------------
+
+    async def again(self, who: Who, request_id: str, asked: OnFailed) -> Done:
+        return await self.failed.again(who, request_id, asked)
+
+    async def dismiss(self, who: Who, request_id: str, asked: OnFailed) -> Done:
+        return await self.failed.dismiss(who, request_id, asked)
 
     # --- Payments ----------------------------------------------------------------------------
 

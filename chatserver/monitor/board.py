@@ -11,7 +11,7 @@ import orjson
 from chatserver.live.dialogs import Dialogs
 from chatserver.live.fanout import Fanout
 from dialogs.events import Event, from_json
-from dialogs.record import queries
+from dialogs.record import findings, queries
 from dialogs.record.store import Record
 from dialogs.rules import Phase
 from dialogs.state import DialogState, evolve
@@ -28,6 +28,7 @@ class Board:
         self._states: dict[str, DialogState] = {}
         self._changed: set[str] = set()
         self._over: set[str] = set()
+        self._flags: dict[str, int] = {}
         self._looking = False
         self.on_event: Callable[[DialogState, Event], None] = lambda state, event: None
         fanout.on("events", self._told)
@@ -42,7 +43,7 @@ class Board:
         """Nobody watches any more."""
         self._looking = False
         self._dialogs.on_event = None
-        for kept in (self._states, self._changed, self._over):
+        for kept in (self._states, self._changed, self._over, self._flags):
             kept.clear()
 
     def state(self, dialog_id: str) -> DialogState | None:
@@ -52,6 +53,10 @@ class Board:
     def states(self) -> list[DialogState]:
         """All of them."""
         return list(self._states.values())
+
+    def flags(self, dialog_id: str) -> int:
+        """How many flags were raised in one of them so far."""
+        return self._flags.get(dialog_id, 0)
 
     def take(self) -> tuple[list[DialogState], list[str]]:
         """The dialogs that are new or have changed since the last call, and those that ended."""
@@ -73,6 +78,13 @@ class Board:
                 self._begin_with(state)
         for dialog_id, seq in seqs.items():
             await self._catch_up(dialog_id, seq)
+        self._flagged(await self._record.read(findings.numbers_of, list(self._states)))
+
+    def _flagged(self, now: dict[str, int]) -> None:
+        for dialog_id in now.keys() | self._flags.keys():
+            if now.get(dialog_id) != self._flags.get(dialog_id) and dialog_id in self._states:
+                self._changed.add(dialog_id)
+        self._flags = now
 
     async def _catch_up(self, dialog_id: str, seq: int) -> None:
         known = self._states.get(dialog_id)

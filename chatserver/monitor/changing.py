@@ -14,7 +14,7 @@ from dialogs.record.audit import audited
 from dialogs.record.changing import CannotChange, ChangedMeanwhile, change_terms
 from dialogs.record.queries import StudyRow
 from dialogs.record.writer import Decision, together
-from dialogs.rules import StudyStatus
+from dialogs.rules import AdminRole, StudyStatus
 from dialogs.terms import CHANGEABLE, Terms
 
 
@@ -23,6 +23,8 @@ class Who(Protocol):
 
     @property
     def id(self) -> str: ...
+    @property
+    def role(self) -> AdminRole: ...
 
 
 class Changing:
@@ -91,6 +93,7 @@ class Changing:
 
     async def change(self, who: Who, asked: ChangeStudy) -> Done:
         """Change what new dialogs are opened with, instead of all that was changed before."""
+        known = None if asked.known is None else asked.known.model_dump(exclude_none=True)
         try:
             await change_terms(
                 self._record,
@@ -100,6 +103,7 @@ class Changing:
                 reason=asked.reason,
                 admin_id=who.id,
                 now=self._now(),
+                known=known,
             )
         except ChangedMeanwhile as error:
             raise conflict(str(error)) from None

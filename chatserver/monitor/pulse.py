@@ -15,6 +15,7 @@ from chatserver.monitor.wire import (
     LobbyRow,
     Now,
     ProcessOut,
+    Stuck,
 )
 from dialogs.record import overview
 from dialogs.record.overview import Step
@@ -63,6 +64,11 @@ class Pulse:
             forecast=found.forecast(service.study().rules.pay.complete),
             hourly=found.hourly,
             to_review=await self._desk.waiting(NOBODY, ANY),
+            stuck=Stuck(
+                payments=found.stuck.payments,
+                cents=found.stuck.cents,
+                requests=found.stuck.requests,
+            ),
             lobby=[
                 LobbyRow(
                     arrival_id=row.arrival_id,

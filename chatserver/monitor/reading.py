@@ -10,6 +10,7 @@ from chatserver.live.service import LiveService
 from chatserver.monitor import asked
 from chatserver.monitor.answers import answer, unknown
 from chatserver.monitor.cursors import to_text
+from chatserver.monitor.flagging import known_flags
 from chatserver.monitor.pulse import Pulse
 from chatserver.monitor.rows import (
     dialog_out,
@@ -33,20 +34,29 @@ from chatserver.monitor.wire import (
     LedgerRows,
     LedgerSum,
     NoteOut,
+    RequestRows,
     WorkerOut,
     WorkerRows,
 )
-from dialogs.record import accounts, listing, people, queries
+from dialogs.record import accounts, findings, listing, people, queries
 from dialogs.record.admins import admin_names
 from dialogs.record.audit import audit_page
 from dialogs.record.listing import Filters
 from dialogs.record.notes import notes_of
 from dialogs.record.payments import ledger_totals
 from dialogs.record.people import Wanted
-from dialogs.record.requests import requests_about
+from dialogs.record.requests import listed_requests, requests_about, requests_by_state
 from dialogs.record.supply import supply
 from dialogs.record.whole import whole
-from dialogs.rules import Acceptance, AdminRole, HitState, LedgerState, Outcome, Phase
+from dialogs.rules import (
+    Acceptance,
+    AdminRole,
+    HitState,
+    LedgerState,
+    Outcome,
+    Phase,
+    RequestState,
+)
 
 USUAL_HOURS: Final = 3.0
 MOST_HOURS: Final = 48.0
@@ -75,6 +85,8 @@ class Reading:
             ("hits", self.hits),
             ("chains", self.chains),
             ("ledger", self.ledger),
+            ("requests", self.requests),
+            ("flags", self.flags),
             ("audit", self.audit),
             ("items/{id}/picture", self.picture),
         ):
@@ -167,7 +179,7 @@ class Reading:
                     NoteOut(by=names.get(note.admin_id or ""), text=note.text, at=note.at)
                     for note in notes
                 ],
-                requests=[request_out(each, names) for each in requests],
+                requests=[request_out(each, worker_id, names) for each in requests],
             )
         )
 
@@ -246,6 +258,26 @@ class Reading:
                 next=to_text(following),
             )
         )
+
+    async def requests(self, request: web.Request) -> web.StreamResponse:
+        query, read = request.query, self._record.read
+        state = asked.one_of(query, "state", RequestState)
+        rows, total, following = await read(
+            listed_requests, self._study_id, state, asked.after(query)
+        )
+        authors = {row.request.admin_id for row in rows}
+        names = await read(admin_names, {each for each in authors if each is not None})
+        return answer(
+            RequestRows(
+                states=await read(requests_by_state, self._study_id),
+                rows=[request_out(row.request, row.worker_id, names) for row in rows],
+                total=total,
+                next=to_text(following),
+            )
+        )
+
+    async def flags(self, _request: web.Request) -> web.StreamResponse:
+        return answer(known_flags(await self._record.read(findings.flagged, self._study_id)))
 
     async def audit(self, request: web.Request) -> web.StreamResponse:
         query = request.query

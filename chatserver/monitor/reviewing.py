@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
@@ -25,10 +27,12 @@ from chatserver.monitor.wire import (
     Undo,
 )
 from dialogs.record.agreement import review_stats
+from dialogs.record.audit import after_of, audited
 from dialogs.record.judging import BadJudgement, Overtaken, Pay
-from dialogs.record.review_desk import Given, ReviewDesk
+from dialogs.record.review_desk import Given, Plan, ReviewDesk
 from dialogs.record.review_queue import ANY, Filters
 from dialogs.record.store import Record
+from dialogs.record.writer import Decision
 from dialogs.rules import AdminRole, Outcome
 
 Show = Callable[[str], Awaitable[DialogOut]]
@@ -74,6 +78,7 @@ class Reviewing:
         self._show = show
         self._changed = changed
         self._ask = ask
+        self._bulks: dict[str, asyncio.Future[BulkDone]] = {}
 
     async def next(self, who: Who, query: Mapping[str, str]) -> ReviewNext:
         """What this reviewer judges next."""
@@ -152,21 +157,60 @@ class Reviewing:
             since=what.since,
             until=what.until,
         )
-        asked = (who.id, what.verdict, filters)
         if what.dry_run:
-            plan = await self._desk.plan(*asked, approve_pay=what.approve_pay)
-        elif what.expected is None:
+            plan = await self._desk.plan(
+                who.id, what.verdict, filters, approve_pay=what.approve_pay
+            )
+            return _bulk_done(plan)
+        if what.expected is None:
             text = "expected: say how many dialogs it is to be."
             raise bad_request(text)
-        else:
-            try:
-                plan = await self._desk.bulk(
-                    *asked, approve_pay=what.approve_pay, expected=what.expected
-                )
-            except Overtaken as error:
-                raise conflict(str(error)) from None
-            self._told(asks=True)
-        return BulkDone(dialogs=plan.dialogs, payments=plan.payments, cents=plan.cents)
+        if what.key is None:
+            return await self._bulk(who, what, filters, what.expected, None)
+        return await self._once(who, what, filters, what.expected, f"{who.id}.bulk.{what.key}")
+
+    async def _once(
+        self, who: Who, what: Bulk, filters: Filters, expected: int, name: str
+    ) -> BulkDone:
+        """Judge all that match, unless that was done under this name, or goes on in this process.
+
+        In another one it may go on as well; then it is no longer as many as were expected.
+        """
+        known = await self._record.read(after_of, name)
+        if known is not None:
+            return BulkDone.model_validate_json(known)
+        running = self._bulks.get(name)
+        if running is None:
+            work = self._bulk(who, what, filters, expected, name)
+            running = self._bulks[name] = asyncio.ensure_future(work)
+            running.add_done_callback(lambda _: self._bulks.pop(name))
+        # Whoever asked may be gone before it is done.
+        return await asyncio.shield(running)
+
+    async def _bulk(
+        self, who: Who, what: Bulk, filters: Filters, expected: int, name: str | None
+    ) -> BulkDone:
+        try:
+            plan = await self._desk.bulk(
+                who.id, what.verdict, filters, approve_pay=what.approve_pay, expected=expected
+            )
+        except Overtaken as error:
+            raise conflict(str(error)) from None
+        done = _bulk_done(plan)
+        table, row = audited(
+            self._study_id,
+            who.id,
+            "review.bulk",
+            self._study_id,
+            None,
+            done.model_dump(),
+            time.time(),
+        )
+        if name is not None:
+            row["id"] = name
+        await self._record.writer.commit(Decision(self._study_id, ((table, row),)))
+        self._told(asks=True)
+        return done
 
     async def stats(self, who: Who) -> ReviewStats:
         found = await self._record.read(review_stats, self._study_id)
@@ -197,6 +241,10 @@ class Reviewing:
             self._changed(what)
         if asks:
             self._ask()
+
+
+def _bulk_done(plan: Plan) -> BulkDone:
+    return BulkDone(dialogs=plan.dialogs, payments=plan.payments, cents=plan.cents)
 
 
 # --- What is asked -------------------------------------------------------------------------

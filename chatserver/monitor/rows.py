@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import assert_never
 
 from chatserver.monitor.showing import entries, standing
 from chatserver.monitor.wire import (
@@ -20,6 +21,7 @@ from dialogs.record.listing import Listed
 from dialogs.record.people import Habits, Person
 from dialogs.record.requests import TeamRequest
 from dialogs.record.whole import Whole
+from dialogs.rules import AdminRole, RequestKind
 
 
 def dialog_out(found: Whole, now: float) -> DialogOut:
@@ -128,6 +130,7 @@ def payment_out(row: ListedPayment) -> PaymentOut:
         arrival_id=payment.arrival_id,
         reason=payment.reason,
         worker_id=row.worker_id,
+        dialog_id=row.dialog_id,
         cents=payment.cents,
         state=payment.state,
         at=payment.at,
@@ -138,13 +141,26 @@ def payment_out(row: ListedPayment) -> PaymentOut:
     )
 
 
-def request_out(request: TeamRequest, names: Mapping[str, str]) -> RequestOut:
-    """`names` are those of admins by their ids."""
+def needed_for(kind: RequestKind) -> AdminRole:
+    """The least role of who may ask the recruiter for this."""
+    match kind:
+        case RequestKind.MESSAGE | RequestKind.REJECT:
+            return AdminRole.REVIEWER
+        case RequestKind.BONUS | RequestKind.BLOCK | RequestKind.UNBLOCK | RequestKind.RETRY:
+            return AdminRole.OWNER
+        case _:
+            assert_never(kind)
+
+
+def request_out(request: TeamRequest, worker_id: str, names: Mapping[str, str]) -> RequestOut:
+    """`worker_id` is who it is about; `names` are those of admins by their ids."""
     words = [request.data.get(name) for name in ("subject", "text", "reason")]
     return RequestOut(
         id=request.id,
         kind=request.kind,
         target=request.target,
+        worker_id=worker_id,
+        needs=needed_for(request.kind),
         by=names.get(request.admin_id or ""),
         state=request.state,
         at=request.at,

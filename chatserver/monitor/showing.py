@@ -9,10 +9,10 @@ from chatserver.monitor.wire import BoardRow, BoardSeat, Entry, EntryKind, SeatO
 from dialogs.events import Away, Ended, Event, Extended, Opened, Returned, Said, SeatLost, Told
 from dialogs.record.queries import ItemRow
 from dialogs.rules import Phase
-from dialogs.state import DialogState
+from dialogs.state import DialogState, Seat
 
 
-def board_row(state: DialogState, item: ItemRow) -> BoardRow:
+def board_row(state: DialogState, item: ItemRow, flags: int = 0) -> BoardRow:
     """A live dialog as one tile of the grid."""
     return BoardRow(
         id=state.dialog_id,
@@ -23,17 +23,24 @@ def board_row(state: DialogState, item: ItemRow) -> BoardRow:
         rounds=state.rules.rounds,
         turn=state.turn,
         turn_at=state.turn_at,
+        turn_ends_at=state.turn_at + state.rules.turn_limit_s,
         opened_at=state.opened_at,
-        seats=[
-            BoardSeat(
-                role=seat.role,
-                worker_id=seat.worker_id,
-                sent=seat.sent,
-                away=seat.away_seq is not None and not seat.gone,
-                gone=seat.gone,
-            )
-            for seat in state.seats.values()
-        ],
+        seats=[_board_seat(state, seat) for seat in state.seats.values()],
+        flags=flags,
+    )
+
+
+def _board_seat(state: DialogState, seat: Seat) -> BoardSeat:
+    away_at = None if seat.gone else seat.away_at
+    in_grace = away_at is not None and not state.done(seat)
+    return BoardSeat(
+        role=seat.role,
+        worker_id=seat.worker_id,
+        sent=seat.sent,
+        away=away_at is not None,
+        away_at=away_at,
+        grace_ends_at=(away_at or 0.0) + state.rules.grace_s if in_grace else None,
+        gone=seat.gone,
     )
 
 
@@ -59,6 +66,7 @@ def standing(state: DialogState) -> Standing:
                 gone=seat.gone,
                 release=seat.settlement.release if seat.settlement else None,
                 cents=seat.settlement.cents if seat.settlement else 0,
+                full_pay=state.rules.pay.complete,
             )
             for seat in state.seats.values()
         ],

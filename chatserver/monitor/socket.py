@@ -345,7 +345,7 @@ class MonitorSockets:
         self, states: Iterable[DialogState], over: list[str], *, all_: bool = False
     ) -> BoardOut:
         rows: list[BoardRow] = [
-            board_row(state, item)
+            board_row(state, item, self.board.flags(state.dialog_id))
             for state in states
             if (item := self._items.get(state.item_id)) is not None
         ]

@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from chatserver.wire import Plain, Wire
+from dialogs.quality import Severity
 from dialogs.rules import (
     Acceptance,
     AdminRole,
@@ -23,6 +24,7 @@ from dialogs.rules import (
     Outcome,
     Phase,
     Release,
+    RequestKind,
     RequestState,
     Role,
     StudyStatus,
@@ -31,6 +33,8 @@ from dialogs.rules import (
 Words = Annotated[Plain, Field(min_length=1, max_length=1000)]
 """A line that somebody of the team writes."""
 Name = Annotated[Plain, Field(min_length=1, max_length=100)]
+Key = Annotated[str, Field(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
+"""Made by the page, new for every action and the same when it is sent again: it is done once."""
 
 
 class Trouble(StrEnum):
@@ -109,15 +113,21 @@ class Watch(Wire):
 
 
 class BoardSeat(Wire):
+    """`grace_ends_at` is when the seat of somebody who is away since `away_at` is lost; None for
+    whoever is here, and for who has sent everything and so cannot lose it."""
+
     role: Role
     worker_id: str
     sent: int
     away: bool
+    away_at: float | None
+    grace_ends_at: float | None
     gone: bool
 
 
 class BoardRow(Wire):
-    """One live dialog. `turn_at` is since when the turn is whose it is."""
+    """One live dialog. `turn_at` is since when the turn is whose it is, `turn_ends_at` when it ends
+    without signs of typing. `flags` is how many were raised so far."""
 
     id: str
     image_id: str
@@ -127,8 +137,10 @@ class BoardRow(Wire):
     rounds: int
     turn: Role | None
     turn_at: float
+    turn_ends_at: float
     opened_at: float
     seats: list[BoardSeat]
+    flags: int
 
 
 class Board(Wire):
@@ -171,6 +183,15 @@ class Health(Wire):
     recruiting: list[str]
 
 
+class Stuck(Wire):
+    """What waits for a person: payments that failed or are held, `cents` in all, and requests of
+    the team that failed."""
+
+    payments: int
+    cents: int
+    requests: int
+
+
 class Now(Wire):
     """`now`: how the study stands.
 
@@ -193,6 +214,7 @@ class Now(Wire):
     forecast: int | None
     hourly: int | None
     to_review: int
+    stuck: Stuck
     lobby: list[LobbyRow]
     lobby_size: int
     health: Health
@@ -219,7 +241,7 @@ class Chart(Wire):
 class Changed(Wire):
     """`changed`: what a list or a page shows is older than the record."""
 
-    what: Literal["dialogs", "workers", "hits", "ledger", "review", "study", "audit"]
+    what: Literal["dialogs", "workers", "hits", "ledger", "requests", "review", "study", "audit"]
 
 
 class TypingSeen(Wire):
@@ -287,7 +309,8 @@ class Standing(Wire):
 
 
 class SeatOut(Wire):
-    """One person's part. `present` is None where nothing is known. `cents` is owed for it."""
+    """One person's part. `cents` is owed for it; `full_pay` is what it pays in full, by the rules
+    that the dialog began with. Who has sent a message in each round is never paid less."""
 
     role: Role
     arrival_id: str
@@ -297,6 +320,7 @@ class SeatOut(Wire):
     gone: bool
     release: Release | None
     cents: int
+    full_pay: int
 
 
 class FindingOut(Wire):
@@ -334,9 +358,12 @@ class WorkerBrief(Wire):
 
 
 class PaymentOut(Wire):
+    """A payment; `dialog_id` is the dialog in which its person had a part, None if in none."""
+
     arrival_id: str
     reason: str
     worker_id: str
+    dialog_id: str | None
     cents: int
     state: LedgerState
     at: float
@@ -402,7 +429,7 @@ class Tell(Wire):
     """`POST …/dialogs/{id}/message`: `to` one of them, or both. `key` is made by the page; sent
     again with it, it is told once."""
 
-    key: str = Field(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")
+    key: Key
     to: Role | None = None
     text: Words
 
@@ -410,7 +437,7 @@ class Tell(Wire):
 class Extend(Wire):
     """`POST …/dialogs/{id}/extend`: so many minutes more, and the running turn begins anew."""
 
-    key: str = Field(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")
+    key: Key
     minutes: int = Field(ge=1, le=60)
 
 
@@ -418,17 +445,36 @@ class End(Wire):
     """`POST …/dialogs/{id}/end`: `cents` is what each who is still there is paid; both are told
     the reason. Without `cents`, everybody is paid in full."""
 
-    key: str = Field(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")
+    key: Key
     reason: Words
     cents: dict[Role, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
 
 
 class Flag(Wire):
-    """`POST …/dialogs/{id}/flag`: somebody of the team saw something."""
+    """`POST …/dialogs/{id}/flag`: somebody of the team saw something. Sent again with its `key`, it
+    is one flag."""
 
+    key: Key | None = None
     reason: Words
     role: Role | None = None
     seq: int | None = Field(default=None, ge=1)
+
+
+class FlagOut(Wire):
+    """A kind of flag: what it is called and means, and in how many `dialogs` it stands. `severity`
+    is None for what no rule raises: flags of the team, and those that a later version knows."""
+
+    name: str
+    label: str
+    means: str
+    severity: Severity | None
+    dialogs: int
+
+
+class Flags(Wire):
+    """`GET /api/monitor/flags`: all that are known, the most frequent first."""
+
+    flags: list[FlagOut]
 
 
 # --- Workers -------------------------------------------------------------------------------
@@ -467,11 +513,14 @@ class NoteOut(Wire):
 
 
 class RequestOut(Wire):
-    """What the team wants of the recruiter, and how far that has come."""
+    """What the team wants of the recruiter about a person, and how far that has come. `needs` is
+    the least role of who may ask for it again, or dismiss it, once it has failed."""
 
     id: str
-    kind: str
+    kind: RequestKind
     target: str
+    worker_id: str
+    needs: AdminRole
     by: str | None
     state: RequestState
     at: float
@@ -507,8 +556,9 @@ class Nothing(Wire):
 
 
 class Note(Wire):
-    """`POST …/workers/{id}/note`."""
+    """`POST …/workers/{id}/note`. Sent again with its `key`, it is one note."""
 
+    key: Key | None = None
     text: Words
 
 
@@ -516,7 +566,7 @@ class WorkerMessage(Wire):
     """`POST …/workers/{id}/message`: by the recruiter. Asked again with its `key`, it is sent
     once."""
 
-    key: str | None = Field(default=None, min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")
+    key: Key | None = None
     subject: Annotated[Plain, Field(min_length=1, max_length=200)]
     text: str = Field(min_length=1, max_length=4096)
 
@@ -525,7 +575,7 @@ class BonusWish(Wire):
     """`POST …/workers/{id}/bonus`: for the newest of their arrivals, or the one named. Sent again
     with its `key`, it is given once."""
 
-    key: str = Field(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")
+    key: Key
     cents: int = Field(ge=1, le=1_000_000)
     reason: Words
     arrival_id: Plain | None = None
@@ -598,6 +648,23 @@ class LedgerRows(Wire):
     next: str | None
 
 
+class RequestRows(Wire):
+    """`GET /api/monitor/requests?state=&after=`, the newest first."""
+
+    states: dict[RequestState, int]
+    rows: list[RequestOut]
+    total: int
+    next: str | None
+
+
+class OnFailed(Wire):
+    """`POST …/requests/{id}/again` and `…/requests/{id}/dismiss`: about a request that failed at
+    `failed_at`, its `done_at`. Sent again it changes nothing, even if the request has failed anew
+    since."""
+
+    failed_at: float | None
+
+
 class PaymentName(Wire):
     arrival_id: Plain = Field(max_length=100)
     reason: Plain = Field(max_length=100)
@@ -621,7 +688,8 @@ class PayDecision(Wire):
 
 
 class Judge(Wire):
-    """`POST …/review/{dialog_id}`: `verdict` is None for a dialog that is not complete."""
+    """`POST …/review/{dialog_id}`: `verdict` is None for a dialog that is not complete. It needs no
+    key: each judges a dialog once, and who says the same again is answered as the first time."""
 
     verdict: Acceptance | None
     reason: Annotated[Plain, Field(max_length=1000)] = ""
@@ -693,8 +761,10 @@ class ReviewStats(Wire):
 
 class Bulk(Wire):
     """`POST …/review/bulk`: all that wait and match the filters. With `dry_run`, only what it
-    would do; `expected` is the number that was confirmed, and nothing is done if it is another."""
+    would do; `expected` is the number that was confirmed, and nothing is done if it is another.
+    Sent again with its `key`, it is done once and answered the same."""
 
+    key: Key | None = None
     verdict: Acceptance | None
     approve_pay: bool = True
     flag: Plain | None = None
@@ -729,9 +799,12 @@ class Limits(Wire):
 
 
 class ChangeStudy(Wire):
-    """`POST …/study/change`: these take the place of all earlier ones."""
+    """`POST …/study/change`: these take the place of all earlier ones. `known` are the earlier ones
+    as the page showed them: if there are others by now, nothing is changed. Sent again, it changes
+    nothing."""
 
     changes: Limits
+    known: Limits | None = None
     reason: Words
 
 
@@ -784,6 +857,7 @@ MONITOR_EXPORTED: tuple[type[BaseModel], ...] = (
     Extend,
     End,
     Flag,
+    Flags,
     WorkerRows,
     WorkerOut,
     Reason,
@@ -793,6 +867,8 @@ MONITOR_EXPORTED: tuple[type[BaseModel], ...] = (
     HitRows,
     ChainRows,
     LedgerRows,
+    RequestRows,
+    OnFailed,
     PaymentNames,
     Judge,
     Judged,

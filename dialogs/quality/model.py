@@ -49,6 +49,11 @@ class Flag(StrEnum):
     def severity(self) -> Severity:
         return _LABELS[self][1]
 
+    @property
+    def means(self) -> str:
+        """When it is raised, in a sentence; docs/reference/quality-flags.md has the numbers."""
+        return _MEANS[self]
+
 
 _LABELS: Final[Mapping[Flag, tuple[str, Severity]]] = {
     Flag.TOO_FAST: ("too fast", Severity.DOUBT),
@@ -66,6 +71,25 @@ _LABELS: Final[Mapping[Flag, tuple[str, Severity]]] = {
     Flag.SUSPICIOUS: ("suspicious", Severity.HARM),
     Flag.INDECENT: ("indecent", Severity.HARM),
     Flag.OFFENSIVE: ("offensive", Severity.HARM),
+}
+
+
+_MEANS: Final[Mapping[Flag, str]] = {
+    Flag.TOO_FAST: "A message came sooner than the one before it can be read and this one written.",
+    Flag.PASTED: "Somebody pasted a long message, or several.",
+    Flag.REPEATS: "A question was asked before, or a message is taken from the caption.",
+    Flag.MONOTONOUS: "Nearly all answers are the same, or a bare yes or no.",
+    Flag.LANGUAGE: "Somebody writes in another language than the study's.",
+    Flag.GIBBERISH: "A message looks like keys hit at random, or holds no letter and no digit.",
+    Flag.COUNTER_QUESTION: "An answer looks like a question.",
+    Flag.LENGTH_OUTLIER: "Somebody's messages are much longer or shorter than those of others.",
+    Flag.SAME_ADDRESS: "Both people came from one network address; it may be one person.",
+    Flag.CONTACT: "A message holds an e-mail or web address, a user name or a long number.",
+    Flag.LOCATION: "Somebody says where they live or are from.",
+    Flag.NAME: "Somebody says what they are called.",
+    Flag.SUSPICIOUS: "Somebody wants to go on elsewhere, is about money or asks for personal data.",
+    Flag.INDECENT: "A message holds an indecent word.",
+    Flag.OFFENSIVE: "A message holds an offensive word, or insults the other person.",
 }
 
 

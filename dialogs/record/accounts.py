@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, case, func, or_, select
+from sqlalchemy import Connection, case, func, literal_column, or_, select
 
 from dialogs.record.listing import PAGE, Cursor, older
 from dialogs.record.payments import PAYMENTS, PaymentRow, payment_of
+from dialogs.record.stuck import NEED_A_PERSON, OVER
 from dialogs.record.tables import (
     arrivals,
     assignments,
@@ -18,8 +19,9 @@ from dialogs.record.tables import (
     ledger,
     relaunch_seats,
     relaunches,
+    seats,
 )
-from dialogs.rules import AssignmentStatus, HitState, LedgerState, Outcome
+from dialogs.rules import AssignmentStatus, HitState, LedgerState, Outcome, SeatStatus
 
 # --- HITs ----------------------------------------------------------------------------------
 
@@ -172,15 +174,28 @@ def _counts(row: Any) -> bool:
 
 # --- Payments ------------------------------------------------------------------------------
 
+# One that was given up for a new partner does not count, so there is one at most.
+_DIALOG: Final = (
+    select(seats.c.dialog_id)
+    .where(
+        seats.c.arrival_id == ledger.c.arrival_id,
+        seats.c.status != literal_column(f"'{SeatStatus.GIVEN_UP.value}'"),
+    )
+    .correlate(ledger)
+    .scalar_subquery()
+    .label("dialog_id")
+)
 _NAME: Final = ledger.c.arrival_id + "/" + ledger.c.reason
 
 
 @dataclass(frozen=True, slots=True)
 class ListedPayment:
-    """A payment, whose it is by our id of the person, and when it went out."""
+    """A payment, whose it is by our id of the person, in which dialog they had a part, if in any,
+    and when it went out."""
 
     payment: PaymentRow
     worker_id: str
+    dialog_id: str | None
     paid_at: float | None
 
 
@@ -198,9 +213,9 @@ def listed_payments(
     if states:
         conditions.append(ledger.c.state.in_([state.value for state in states]))
     if problem:
-        stuck = ledger.c.state.in_([LedgerState.FAILED.value, LedgerState.HELD.value])
-        over = ledger.c.state.in_([LedgerState.PAID.value, LedgerState.CANCELLED.value])
-        conditions.append(or_(stuck, ~over & ledger.c.problem.is_not(None)))
+        needs = ledger.c.state.in_([state.value for state in NEED_A_PERSON])
+        over = ledger.c.state.in_([state.value for state in OVER])
+        conditions.append(or_(needs, ~over & ledger.c.problem.is_not(None)))
     total = connection.execute(
         select(func.count())
         .select_from(ledger)
@@ -208,7 +223,7 @@ def listed_payments(
         .where(*conditions)
     )
     query = (
-        PAYMENTS.add_columns(_NAME.label("name"), arrivals.c.worker_id)
+        PAYMENTS.add_columns(_NAME.label("name"), arrivals.c.worker_id, _DIALOG)
         .where(*conditions)
         .order_by(ledger.c.at.desc(), _NAME.desc())
         .limit(PAGE + 1)
@@ -217,18 +232,18 @@ def listed_payments(
         query = query.where(older(ledger.c.at, _NAME, after))
     rows = connection.execute(query).all()
     following = (rows[PAGE - 1].at, rows[PAGE - 1].name) if len(rows) > PAGE else None
-    found = [ListedPayment(payment_of(row), row.worker_id, row.paid_at) for row in rows[:PAGE]]
-    return found, total.scalar_one(), following
+    return [_listed(row) for row in rows[:PAGE]], total.scalar_one(), following
 
 
 def payments_of_arrivals(connection: Connection, arrival_ids: list[str]) -> list[ListedPayment]:
     """All payments of some arrivals, a few hundred at most; the oldest first."""
     query = (
-        PAYMENTS.add_columns(arrivals.c.worker_id)
+        PAYMENTS.add_columns(arrivals.c.worker_id, _DIALOG)
         .where(ledger.c.arrival_id.in_(arrival_ids))
         .order_by(ledger.c.at, ledger.c.arrival_id, ledger.c.reason)
     )
-    return [
-        ListedPayment(payment_of(row), row.worker_id, row.paid_at)
-        for row in connection.execute(query)
-    ]
+    return [_listed(row) for row in connection.execute(query)]
+
+
+def _listed(row: Any) -> ListedPayment:
+    return ListedPayment(payment_of(row), row.worker_id, row.dialog_id, row.paid_at)

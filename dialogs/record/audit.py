@@ -44,6 +44,14 @@ def audited(
     return audit, row
 
 
+def after_of(connection: Connection, audit_id: str) -> str | None:
+    """What the row with this id says of how things are after it, as JSON; None if there is none."""
+    found: str | None = connection.execute(
+        select(audit.c.after).where(audit.c.id == audit_id)
+    ).scalar_one_or_none()
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Audited:
     """One row of the audit; `by` is the admin's name, `before` and `after` are JSON as text."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from dialogs.money import to_text
 from dialogs.record import queries
@@ -12,6 +13,8 @@ from dialogs.record.store import Record
 from dialogs.record.studies import Promised, changed_terms, promised
 from dialogs.record.writer import Decision, together
 from dialogs.terms import CHANGEABLE, PAY, Changes, Terms, contradictions, least_for
+
+_OTHERWISE: Final = "Somebody else changed it meanwhile; look again."
 
 
 class CannotChange(Exception):
@@ -31,21 +34,29 @@ async def change_terms(
     reason: str,
     admin_id: str | None,
     now: float,
+    known: Changes | None = None,
 ) -> None:
     """Let new dialogs be opened with what is `wanted`, instead of all that was changed before;
     `file` is what the study file says. With nothing wanted, the file holds again.
+
+    `known` is what whoever asks believes to be changed so far. Asked again, nothing happens.
 
     Pay must not fall below what approving a posted HIT pays by itself, since such payments could
     not be made. Nor is it lowered while people can take, or work on, a HIT that promises more.
 
     Raises:
         CannotChange: it does not fit together, or HITs are in the way.
+        ChangedMeanwhile: something else is changed than was `known`.
     """
     stored = await record.read(queries.study, study_id)
     if stored is None:
         raise CannotChange("The study has never run.")
     # What is as in the file is no change, so that a later file holds again.
     after = {name: value for name, value in wanted.items() if value != file.values()[name]}
+    if known is not None and dict(known) != stored.changes:
+        if after == stored.changes:
+            return
+        raise ChangedMeanwhile(_OTHERWISE)
     is_now, becomes = file.changed(stored.changes), file.changed(after)
     if problems := contradictions(becomes):
         raise CannotChange(_sentences(problems))
@@ -63,7 +74,7 @@ async def change_terms(
         there = await record.read(promised, study_id)
         if problems := list(_in_the_way(is_now, becomes, there, least)):
             raise CannotChange(_sentences(problems)) from None
-        raise ChangedMeanwhile("Somebody else changed it meanwhile; look again.") from None
+        raise ChangedMeanwhile(_OTHERWISE) from None
 
 
 def _lowered(is_now: Terms, becomes: Terms) -> list[str]:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, Protocol
 
+import orjson
 from sqlalchemy import Connection, func, select
 
-from dialogs.record.audit import audited
+from dialogs.record.audit import after_of, audited
 from dialogs.record.bulk import RowUpdate
 from dialogs.record.queries import chunks
 from dialogs.record.tables import UNCHECKED, admins, dialogs, findings
@@ -111,6 +112,29 @@ def flagged(connection: Connection, study_id: str) -> dict[str, int]:
     return {row[0]: row[1] for row in connection.execute(query)}
 
 
+def numbers_of(connection: Connection, dialog_ids: Collection[str]) -> dict[str, int]:
+    """How many flags were raised in each of these dialogs, those without one left out."""
+    found: dict[str, int] = {}
+    for chunk in chunks(dialog_ids):
+        query = (
+            select(findings.c.dialog_id, func.count())
+            .where(findings.c.dialog_id.in_(chunk))
+            .group_by(findings.c.dialog_id)
+        )
+        found.update({row[0]: row[1] for row in connection.execute(query)})
+    return found
+
+
+def raised_as(connection: Connection, dialog_id: str, audit_id: str) -> FindingRow | None:
+    """What was raised with this row of the audit, if that was done."""
+    after = after_of(connection, audit_id)
+    if after is None:
+        return None
+    number = orjson.loads(after)["number"]
+    rows = findings_of(connection, [dialog_id])[dialog_id]
+    return next((row for row in rows if row.number == number), None)
+
+
 def next_number(connection: Connection, dialog_id: str) -> int:
     """The number of what somebody of the team raises next in this dialog."""
     last = connection.execute(
@@ -149,18 +173,16 @@ def raised(
     role: Role | None,
     seq: int | None,
     now: float,
+    audit_id: str | None = None,
 ) -> Decision:
     """Somebody of the team raises a flag, under the `next_number`; conflicts if another one has
-    got it meanwhile."""
+    got it meanwhile, or if this was raised before under the same `audit_id`."""
     row = _row(dialog_id, number, BY_TEAM, role, None, seq, reason, now)
     after = {"number": number, "role": role, "seq": seq}
-    return Decision(
-        dialog_id,
-        (
-            (findings, row | {"admin_id": admin_id}),
-            audited(study_id, admin_id, "dialog.flag", dialog_id, None, after, now),
-        ),
-    )
+    table, told = audited(study_id, admin_id, "dialog.flag", dialog_id, None, after, now)
+    if audit_id is not None:
+        told["id"] = audit_id
+    return Decision(dialog_id, ((findings, row | {"admin_id": admin_id}), (table, told)))
 
 
 def _row(

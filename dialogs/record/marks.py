@@ -37,6 +37,11 @@ _MARKS: Final[dict[str, tuple[Any, ...]]] = {
         .where(team_requests.c.study_id == _STUDY)
         .group_by(team_requests.c.state),
     ),
+    "requests": (
+        select(team_requests.c.state, func.count(), func.max(team_requests.c.done_at))
+        .where(team_requests.c.study_id == _STUDY)
+        .group_by(team_requests.c.state),
+    ),
     "hits": (
         select(hits.c.state, func.count(), func.sum(hits.c.seats), func.sum(hits.c.free))
         .where(hits.c.study_id == _STUDY)

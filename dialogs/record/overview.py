@@ -12,6 +12,7 @@ from typing import Final
 
 from sqlalchemy import BindParameter, Connection, bindparam, case, func, select
 
+from dialogs.record.stuck import NEED_A_PERSON
 from dialogs.record.tables import (
     TAKES_PLACE,
     arrivals,
@@ -20,13 +21,24 @@ from dialogs.record.tables import (
     ledger,
     releases,
     seats,
+    team_requests,
 )
-from dialogs.rules import ArrivalStatus, LedgerState, Outcome, Phase, Release
+from dialogs.rules import ArrivalStatus, LedgerState, Outcome, Phase, Release, RequestState
 
 RATE_S: Final = 3600.0
 """The time over which the rate is taken, in seconds."""
 LATEST: Final = 200
 """Of how many people, the latest, an hour's pay is taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """What waits for a person: payments that failed or are held, `cents` in all, and requests of
+    the team that failed and that nobody has dismissed."""
+
+    payments: int
+    cents: int
+    requests: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +62,7 @@ class Overview:
     cost: int
     paid: int
     hourly: int | None
+    stuck: Stuck
 
     @property
     def rate(self) -> float:
@@ -92,10 +105,13 @@ _INSIDE: Final = (
     .group_by(arrivals.c.status)
 )
 _COST: Final = (
-    select(ledger.c.state, func.sum(ledger.c.cents))
+    select(ledger.c.state, func.sum(ledger.c.cents), func.count())
     .select_from(ledger.join(arrivals, arrivals.c.id == ledger.c.arrival_id))
     .where(arrivals.c.study_id == _STUDY, ledger.c.state != LedgerState.CANCELLED.value)
     .group_by(ledger.c.state)
+)
+_FAILED: Final = select(func.count()).where(
+    team_requests.c.study_id == _STUDY, team_requests.c.state == RequestState.FAILED.value
 )
 _IN_FULL: Final = (Release.COMPLETED.value, Release.FINISHED_ALONE.value)
 _HOURLY: Final = (
@@ -119,7 +135,9 @@ def overview(connection: Connection, study_id: str, now: float) -> Overview:
     done, live, first = connection.execute(_DIALOGS, study).one()
     lately = connection.execute(_LATELY, study | {"since": now - RATE_S}).scalar_one()
     inside = {row[0]: row[1] for row in connection.execute(_INSIDE, study)}
-    cost = {row[0]: int(row[1]) for row in connection.execute(_COST, study)}
+    owed = {row[0]: (int(row[1]), row[2]) for row in connection.execute(_COST, study)}
+    cost = {state: cents for state, (cents, _) in owed.items()}
+    stuck = [owed[state.value] for state in NEED_A_PERSON if state.value in owed]
     return Overview(
         places=int(connection.execute(_PLACES, study).scalar_one()),
         done=done,
@@ -131,6 +149,11 @@ def overview(connection: Connection, study_id: str, now: float) -> Overview:
         cost=sum(cost.values()),
         paid=cost.get(LedgerState.PAID.value, 0),
         hourly=_hourly(connection, study_id),
+        stuck=Stuck(
+            payments=sum(number for _, number in stuck),
+            cents=sum(cents for cents, _ in stuck),
+            requests=connection.execute(_FAILED, study).scalar_one(),
+        ),
     )
 
 

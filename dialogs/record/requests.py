@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import Column, ColumnElement, Connection, or_, select
+from sqlalchemy import Column, ColumnElement, Connection, func, literal, or_, select
 
 from dialogs.record.bulk import RowUpdate
+from dialogs.record.listing import PAGE, Cursor, older
 from dialogs.record.queries import chunks
 from dialogs.record.tables import arrivals, team_requests
 from dialogs.record.writer import Change, Decision
@@ -76,6 +77,7 @@ def asked(
     return Decision(target, ((team_requests, row),))
 
 
+_NEVER: Final = -1.0
 Values = Callable[[Mapping[str, ColumnElement[Any]]], Mapping[str, Any]]
 
 
@@ -114,6 +116,33 @@ _ENDED: Final = _change(
 )
 
 
+def _change_failed(values: Values) -> RowUpdate:
+    """A change of a request that failed at the moment `at` and at no other. What failed because
+    somebody was erased has no such moment, `_NEVER`."""
+
+    def update(p: Mapping[str, ColumnElement[Any]]) -> Any:
+        mine = team_requests.update().where(
+            team_requests.c.id == p["name"],
+            team_requests.c.state == RequestState.FAILED.value,
+            func.coalesce(team_requests.c.done_at, literal(_NEVER)) == p["at"],
+        )
+        return mine.values(**values(p))
+
+    return RowUpdate(update, name=team_requests.c.id, at=team_requests.c.done_at)
+
+
+_AGAIN: Final = _change_failed(
+    lambda p: {
+        "state": RequestState.WANTED.value,
+        "tries": 0,
+        "started_at": None,
+        "done_at": None,
+        "problem": None,
+    }
+)
+_DISMISSED: Final = _change_failed(lambda p: {"state": RequestState.DISMISSED.value})
+
+
 def started(request: TeamRequest, now: float) -> Decision:
     """Something is about to be done that must not be done twice; conflicts if it was started."""
     return Decision(request.target, (), (Change(_STARTED, {"name": request.id, "now": now}),))
@@ -134,6 +163,23 @@ def done(request: TeamRequest, now: float, note: str | None = None) -> Decision:
 def failed(request: TeamRequest, problem: str, now: float) -> Decision:
     """It cannot be carried out; a person must look."""
     return _ended(request, RequestState.FAILED, now, problem)
+
+
+def again(request: TeamRequest) -> Decision:
+    """Somebody has looked at what failed: it is carried out as if it was asked for now. Conflicts
+    if it stands otherwise than `request` says."""
+    return _once_failed(_AGAIN, request)
+
+
+def dismissed(request: TeamRequest) -> Decision:
+    """Somebody has looked at what failed and leaves it at that; conflicts as `again`."""
+    return _once_failed(_DISMISSED, request)
+
+
+def _once_failed(change: RowUpdate, request: TeamRequest) -> Decision:
+    at = _NEVER if request.done_at is None else request.done_at
+    params = {"name": request.id, "at": at}
+    return Decision(request.target, (), (Change(change, params),))
 
 
 def _ended(request: TeamRequest, how: RequestState, now: float, what: str | None) -> Decision:
@@ -188,15 +234,61 @@ def requests_about(connection: Connection, worker_id: str) -> list[TeamRequest]:
     return [_request(row) for row in connection.execute(query)]
 
 
-def newest_requests(connection: Connection, study_id: str, most: int) -> list[TeamRequest]:
-    """What was asked for last, in any state."""
+@dataclass(frozen=True, slots=True)
+class ListedRequest:
+    """A request, and by our id which person it is about."""
+
+    request: TeamRequest
+    worker_id: str
+
+
+_WITH_WHOM: Final = select(
+    team_requests,
+    func.coalesce(arrivals.c.worker_id, team_requests.c.target).label("worker_id"),
+).outerjoin(arrivals, arrivals.c.id == team_requests.c.target)
+
+
+def listed_requests(
+    connection: Connection,
+    study_id: str,
+    state: RequestState | None = None,
+    after: Cursor | None = None,
+) -> tuple[list[ListedRequest], int, Cursor | None]:
+    """A page of requests, the newest first, how many there are in all, and where the next page
+    begins."""
+    conditions: list[Any] = [team_requests.c.study_id == study_id]
+    if state is not None:
+        conditions.append(team_requests.c.state == state.value)
+    total = connection.execute(select(func.count()).select_from(team_requests).where(*conditions))
     query = (
-        select(team_requests)
-        .where(team_requests.c.study_id == study_id)
+        _WITH_WHOM.where(*conditions)
         .order_by(team_requests.c.at.desc(), team_requests.c.id.desc())
-        .limit(most)
+        .limit(PAGE + 1)
     )
-    return [_request(row) for row in connection.execute(query)]
+    if after is not None:
+        query = query.where(older(team_requests.c.at, team_requests.c.id, after))
+    rows = connection.execute(query).all()
+    following = (rows[PAGE - 1].at, rows[PAGE - 1].id) if len(rows) > PAGE else None
+    found = [ListedRequest(_request(row), row.worker_id) for row in rows[:PAGE]]
+    return found, total.scalar_one(), following
+
+
+def request_of(connection: Connection, study_id: str, request_id: str) -> ListedRequest | None:
+    """One request of the study; None if there is none."""
+    row = connection.execute(
+        _WITH_WHOM.where(team_requests.c.study_id == study_id, team_requests.c.id == request_id)
+    ).one_or_none()
+    return None if row is None else ListedRequest(_request(row), row.worker_id)
+
+
+def requests_by_state(connection: Connection, study_id: str) -> dict[RequestState, int]:
+    """How many requests are in each state."""
+    query = (
+        select(team_requests.c.state, func.count())
+        .where(team_requests.c.study_id == study_id)
+        .group_by(team_requests.c.state)
+    )
+    return {RequestState(row[0]): row[1] for row in connection.execute(query)}
 
 
 def _request(row: Any) -> TeamRequest:

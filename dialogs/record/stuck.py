@@ -13,6 +13,9 @@ from dialogs.rules import ArrivalStatus, AssignmentStatus, HitState, LedgerState
 OVER: Final = (LedgerState.PAID, LedgerState.CANCELLED)
 """Nothing more happens to payments in these states."""
 
+NEED_A_PERSON: Final = (LedgerState.FAILED, LedgerState.HELD)
+"""Payments in these states go on when somebody has looked at them."""
+
 _OVER: Final = [state.value for state in OVER]
 
 

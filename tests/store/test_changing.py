@@ -51,8 +51,9 @@ def add(record: Record, row: dict[str, Any]) -> None:
         connection.execute(tables.hits.insert(), row)
 
 
-async def change(record: Record, file: Terms = FILE, **wanted: Any) -> None:
-    await change_terms(record, STUDY, file, wanted, reason="we learned", admin_id=None, now=5.0)
+async def change(record: Record, file: Terms = FILE, known: Any = None, **wanted: Any) -> None:
+    how: dict[str, Any] = {"reason": "we learned", "admin_id": None, "now": 5.0, "known": known}
+    await change_terms(record, STUDY, file, wanted, **how)
 
 
 async def changes(record: Record) -> Any:
@@ -169,3 +170,15 @@ async def test_nothing_is_posted_by_terms_that_hold_no_more(record: Record) -> N
         await record.writer.commit(posting("two", {}))
     await record.writer.commit(posting("three", {"pay_complete": 200}))
     assert [row["id"] for row in rows_of(record, tables.hits)] == ["one", "three"]
+
+
+async def test_a_change_is_made_to_what_its_maker_saw(record: Record) -> None:
+    await change(record, known={}, pay_complete=200)
+    with pytest.raises(ChangedMeanwhile):
+        await change(record, known={}, grace_s=45.0)
+    assert await changes(record) == {"pay_complete": 200}
+    # The same once more, as after an answer that was lost, is done already.
+    await change(record, known={}, pay_complete=200)
+    assert len(rows_of(record, tables.audit)) == 1
+    await change(record, known={"pay_complete": 200}, grace_s=45.0)
+    assert await changes(record) == {"grace_s": 45.0}

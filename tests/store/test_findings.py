@@ -93,3 +93,27 @@ async def test_however_much_is_found_the_team_has_its_own_numbers(database_url: 
         number = await review.record.read(found.next_number, dialog)
         await review.record.writer.commit(found.checked(dialog, [SHORT] * 5000, 5.0))
         assert max(row["number"] for row in rows_of(review.record, findings)) < number
+
+
+async def test_flags_are_counted_by_dialog(database_url: str) -> None:
+    async with reviewing(database_url) as review:
+        commit, read = review.record.writer.commit, review.record.read
+        first, second = review.ended(), review.ended()
+        await commit(found.checked(first, [SHORT, COPIED], 5.0))
+        await commit(found.raised(STUDY, first, 1000, "ada", "Rude.", None, None, 6.0))
+        assert await read(found.numbers_of, [first, second]) == {first: 3}
+        assert await read(found.numbers_of, []) == {}
+
+
+async def test_what_is_raised_under_one_name_is_raised_once(database_url: str) -> None:
+    async with reviewing(database_url) as review:
+        commit, read = review.record.writer.commit, review.record.read
+        dialog = review.ended()
+        assert await read(found.raised_as, dialog, "au-1") is None
+        role = Role.ANSWERER
+        await commit(found.raised(STUDY, dialog, 1000, "ada", "Rude.", role, 3, 6.0, "au-1"))
+        with pytest.raises(Conflict):
+            await commit(found.raised(STUDY, dialog, 1001, "ada", "Rude.", role, 3, 7.0, "au-1"))
+        raised = await read(found.raised_as, dialog, "au-1")
+        assert raised is not None
+        assert (raised.number, raised.reason, raised.role, raised.seq) == (1000, "Rude.", role, 3)

@@ -7,13 +7,13 @@ from sqlalchemy import update
 
 from dialogs.dialog import Leave, Say, decide
 from dialogs.events import Part
-from dialogs.record import overview
+from dialogs.record import overview, requests
 from dialogs.record.decisions import happenings
 from dialogs.record.marks import marks
-from dialogs.record.overview import Overview
+from dialogs.record.overview import Overview, Stuck
 from dialogs.record.store import Record
 from dialogs.record.tables import arrivals, dialogs, ledger
-from dialogs.rules import LedgerState, Role
+from dialogs.rules import LedgerState, RequestKind, Role
 from dialogs.state import DialogState
 from tests.records import OPENED_AT, STUDY, begin_study, never_paired, open_a_dialog, opened
 
@@ -51,6 +51,7 @@ async def test_a_study_that_has_not_begun(database_url: str) -> None:
         cost=0,
         paid=0,
         hourly=None,
+        stuck=Stuck(payments=0, cents=0, requests=0),
     )
     assert found.ends_at(OPENED_AT) is None
     # Two people for each of two places.
@@ -95,6 +96,35 @@ async def test_what_was_rejected_or_taken_back_counts_for_nothing(database_url: 
             )
         found = await record.read(overview.overview, STUDY, OPENED_AT + 60)
     assert (found.done, found.cost) == (0, 150)
+
+
+async def test_what_needs_a_person_is_counted(database_url: str) -> None:
+    """Payments that failed or are held, and requests of the team that failed."""
+    async with opened(database_url) as record:
+        await begin_study(record, people=5)
+        states = (LedgerState.FAILED, LedgerState.HELD, LedgerState.PAID, LedgerState.CANCELLED)
+        for n in range(5):
+            await record.writer.commit(never_paired(n))
+        with record.engine.begin() as connection:
+            for n, state in enumerate(states):
+                mine = ledger.c.arrival_id == f"arrival-{n}"
+                values = {"state": state.value, "cents": 100 * (n + 1)}
+                connection.execute(update(ledger).where(mine).values(**values))
+        for n in range(4):
+            kind = RequestKind.UNBLOCK
+            asked = requests.asked(STUDY, f"r-{n}", None, kind, "worker-0", {}, float(n))
+            await record.writer.commit(asked)
+        rows = await record.read(requests.requests_by_id, [f"r-{n}" for n in range(4)])
+        await record.writer.commit(requests.done(rows["r-0"], 5.0))
+        for name in ("r-1", "r-2"):
+            await record.writer.commit(requests.failed(rows[name], "no", 6.0))
+        failed = (await record.read(requests.requests_by_id, ["r-2"]))["r-2"]
+        found = await record.read(overview.overview, STUDY, OPENED_AT)
+        assert found.stuck == Stuck(payments=2, cents=300, requests=2)
+        await record.writer.commit(requests.dismissed(failed))
+        found = await record.read(overview.overview, STUDY, OPENED_AT)
+        assert found.stuck == Stuck(payments=2, cents=300, requests=1)
+        assert (await record.read(overview.overview, "another", OPENED_AT)).stuck.requests == 0
 
 
 async def test_who_waits_longest_stands_first(database_url: str) -> None:
@@ -146,3 +176,20 @@ async def test_marks_differ_exactly_where_something_changed(database_url: str) -
         last = await record.read(marks, STUDY)
         assert {name for name in before if after[name] != last[name]} == {"workers", "dialogs"}
         assert await record.read(marks, "another") != last
+
+
+async def test_a_request_that_fails_once_more_is_seen(database_url: str) -> None:
+    async with opened(database_url) as record:
+        await begin_study(record)
+        asked = requests.asked(STUDY, "r", None, RequestKind.UNBLOCK, "worker-0", {}, 1.0)
+        await record.writer.commit(asked)
+
+        async def fails(at: float) -> object:
+            request = (await record.read(requests.requests_by_id, ["r"]))["r"]
+            await record.writer.commit(requests.failed(request, "no", at))
+            return (await record.read(marks, STUDY))["requests"]
+
+        before = await fails(2.0)
+        failed = (await record.read(requests.requests_by_id, ["r"]))["r"]
+        await record.writer.commit(requests.again(failed))
+        assert await fails(3.0) != before

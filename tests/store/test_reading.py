@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Connection, insert, update
 
-from dialogs.dialog import Leave
+from dialogs.dialog import Leave, PairAgain
 from dialogs.record import accounts, listing, people
 from dialogs.record.listing import PAGE, Filters
 from dialogs.record.people import Wanted
@@ -328,3 +328,23 @@ async def test_a_page_of_payments_begins_after_its_place(
         rows, _, _ = await record.read(accounts.listed_payments, STUDY, after=cursor)
     wanted = ["arrival-1", "arrival-0"] if cursor[0] > OPENED_AT else ["arrival-0"]
     assert [row.payment.arrival_id for row in rows] == wanted
+
+
+async def test_a_payment_says_in_which_dialog_its_person_had_a_part(database_url: str) -> None:
+    async with opened(database_url) as record:
+        await begin_study(record, people=5, items=("dog", "cat"))
+        left = await open_a_dialog(record, "d-1", 0, 1, "dog")
+        left = await carry_out(record, left, Leave(Role.QUESTIONER), OPENED_AT + 9)
+        # Who goes back to the lobby is paid for the dialog they finish, not for the one before.
+        await carry_out(record, left, PairAgain(Role.ANSWERER), OPENED_AT + 10)
+        again = await open_a_dialog(record, "d-2", 2, 1, "cat")
+        await talk_to_the_end(record, again, OPENED_AT + 20, 1.0)
+        await record.writer.commit(never_paired(3))
+        rows, _, _ = await record.read(accounts.listed_payments, STUDY)
+        found = {row.payment.arrival_id: row.dialog_id for row in rows}
+        assert found == {"arrival-1": "d-2", "arrival-2": "d-2", "arrival-3": None}
+        theirs = await record.read(accounts.payments_of_arrivals, ["arrival-1", "arrival-3"])
+        assert {row.payment.arrival_id: row.dialog_id for row in theirs} == {
+            "arrival-1": "d-2",
+            "arrival-3": None,
+        }

@@ -6,12 +6,15 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
+from sqlalchemy import update
 
 from dialogs.record import requests
 from dialogs.record.errors import Conflict
+from dialogs.record.listing import PAGE
 from dialogs.record.requests import TeamRequest
 from dialogs.record.rounds import last_round, round_ended
 from dialogs.record.store import Record
+from dialogs.record.tables import team_requests
 from dialogs.rules import RequestKind, RequestState
 from tests.records import STUDY, begin_study, opened
 
@@ -85,8 +88,12 @@ async def test_the_oldest_come_first_and_what_is_put_off_later(record: Record) -
     assert [request.id for request in about] == ["of an arrival", "second", "first"]
     at_worker = await record.read(requests.requests_at, "worker-0")
     assert [request.id for request in at_worker] == ["first", "second"]
-    newest = await record.read(requests.newest_requests, STUDY, 2)
-    assert [request.id for request in newest] == ["of another", "of an arrival"]
+    newest, total, _ = await record.read(requests.listed_requests, STUDY)
+    assert [(each.request.id, each.worker_id) for each in newest[:2]] == [
+        ("of another", "worker-1"),
+        ("of an arrival", "worker-0"),
+    ]
+    assert total == 4
 
 
 async def test_a_round_says_when_the_last_good_one_was(record: Record) -> None:
@@ -97,3 +104,68 @@ async def test_a_round_says_when_the_last_good_one_was(record: Record) -> None:
         assert found is not None
         assert (found.at, found.good_at) == (at, 1.0)
         assert list(found.problems) == problems[:20]
+
+
+async def test_what_failed_is_asked_for_again_or_dismissed_as_it_was_seen(record: Record) -> None:
+    async def read() -> TeamRequest:
+        return (await record.read(requests.requests_by_id, ["one"]))["one"]
+
+    request = await ask(record, "one")
+    for decision in (requests.again(request), requests.dismissed(request)):
+        with pytest.raises(Conflict):
+            await record.writer.commit(decision)
+    await record.writer.commit(requests.started(request, 1.5))
+    await record.writer.commit(requests.failed(request, "may have been sent", 2.1))
+    first = await read()
+    await record.writer.commit(requests.again(first))
+    again = await read()
+    assert (again.state, again.tries, again.started_at, again.done_at, again.problem) == (
+        RequestState.WANTED,
+        0,
+        None,
+        None,
+        None,
+    )
+    assert await record.read(requests.requests_due, STUDY, 3.0, 9) == [again]
+    await record.writer.commit(requests.failed(again, "no", 3.3))
+    # What is known of the first failure is not what was decided on now.
+    for decision in (requests.again(first), requests.dismissed(first)):
+        with pytest.raises(Conflict):
+            await record.writer.commit(decision)
+    await record.writer.commit(requests.dismissed(await read()))
+    settled = await read()
+    assert (settled.state, settled.problem) == (RequestState.DISMISSED, "no")
+    with pytest.raises(Conflict):
+        await record.writer.commit(requests.again(settled))
+
+
+async def test_what_failed_for_an_erasure_can_be_dismissed(record: Record) -> None:
+    await ask(record, "one")
+    with record.engine.begin() as connection:
+        connection.execute(update(team_requests).values(state="failed", problem="was erased"))
+    request = (await record.read(requests.requests_by_id, ["one"]))["one"]
+    assert request.done_at is None
+    await record.writer.commit(requests.dismissed(request))
+
+
+async def test_requests_are_listed_by_state_in_pages(record: Record) -> None:
+    for n in range(PAGE + 2):
+        await ask(record, f"r-{n:03}", "arrival-1" if n % 2 else "worker-0", at=float(n // 2))
+    failed = (await record.read(requests.requests_by_id, ["r-001"]))["r-001"]
+    await record.writer.commit(requests.failed(failed, "no", 9.0))
+    rows, total, after = await record.read(requests.listed_requests, STUDY)
+    rest, _, end = await record.read(requests.listed_requests, STUDY, None, after)
+    assert (total, end) == (PAGE + 2, None)
+    names = [each.request.id for each in [*rows, *rest]]
+    assert names == [f"r-{n:03}" for n in reversed(range(PAGE + 2))]
+    whose = {each.request.target: each.worker_id for each in rows}
+    assert whose == {"arrival-1": "worker-1", "worker-0": "worker-0"}
+    rows, total, _ = await record.read(requests.listed_requests, STUDY, RequestState.FAILED)
+    assert (total, [each.request.id for each in rows]) == (1, ["r-001"])
+    states = await record.read(requests.requests_by_state, STUDY)
+    assert states == {RequestState.WANTED: PAGE + 1, RequestState.FAILED: 1}
+    assert (await record.read(requests.listed_requests, "another"))[:2] == ([], 0)
+    assert await record.read(requests.request_of, "another", "r-001") is None
+    found = await record.read(requests.request_of, STUDY, "r-001")
+    assert found is not None
+    assert (found.request.id, found.worker_id) == ("r-001", "worker-1")

@@ -17,7 +17,7 @@ from chatserver.live.dialogs import Busy
 from chatserver.monitor.acting import Able, Acting
 from chatserver.monitor.actions import add_actions
 from dialogs.dialog import Known, Refusal, RefusalCode
-from dialogs.record import tables
+from dialogs.record import requests, tables
 from dialogs.rules import AdminRole, LedgerState, Role
 from tests.live import Live, Person
 from tests.team import refusals
@@ -237,6 +237,92 @@ async def test_a_bonus_and_a_message_are_asked_for_once(live: Live) -> None:
         assert (status, answer["code"]) == (404, "not_found")
 
 
+async def test_a_note_and_a_flag_that_are_sent_twice_are_one(live_each: Live) -> None:
+    live = live_each
+    asker, _ = await live.two()
+    dialog = (await live.dialogs())[0].state.dialog_id
+    async with team(live) as ours:
+        worker = await worker_of(live, asker)
+        note, flag = f"workers/{worker}/note", f"dialogs/{dialog}/flag"
+        for _ in range(2):
+            await ours.does(note, text="Writes little.", key=KEY)
+            await ours.does(flag, reason="Rude.", role="questioner", seq=1, key=KEY)
+        assert len(await live.rows(tables.worker_notes)) == 1
+        (found,) = await live.rows(tables.findings)
+        assert (found.flag, found.number, found.reason) == ("team", 1000, "Rude.")
+        # Under the same key something else is not silently left out.
+        for path, other in ((note, {"text": "Writes a lot."}), (flag, {"reason": "Kind."})):
+            status, answer = await ours.post(path, key=KEY, **other)
+            assert (status, answer["code"]) == (409, "conflict")
+        await ours.does(flag, reason="Rude.", key=f"{KEY}-2")
+        assert sorted(row.number for row in await live.rows(tables.findings)) == [1000, 1001]
+        actions = [action for action, *_ in await audit(live)]
+        assert sorted(actions) == ["dialog.flag", "dialog.flag", "worker.note"]
+
+
+# --- What failed -------------------------------------------------------------------------------
+
+
+async def fails(live: Live, name: str, at: float) -> None:
+    request = (await live.record.read(requests.requests_by_id, [name]))[name]
+    await live.record.writer.commit(requests.failed(request, "may have been sent", at))
+
+
+async def state_of(live: Live, name: str) -> str:
+    return (await live.record.read(requests.requests_by_id, [name]))[name].state
+
+
+async def test_a_message_that_failed_is_sent_again_once(live_each: Live) -> None:
+    live = live_each
+    await live.begin()
+    (one,) = await live.people(1)
+    async with team(live, messages=True) as ours:
+        worker = await worker_of(live, one)
+        await ours.does(f"workers/{worker}/message", subject="s", text="t", key=KEY)
+        status, answer = await ours.post(f"requests/{KEY}/dismiss", failed_at=7.25)
+        assert (status, answer["error"]) == (409, "This request is wanted by now.")
+        await fails(live, KEY, 7.25)
+        ours.ada.role = AdminRole.REVIEWER
+        for _ in range(2):
+            assert await ours.does(f"requests/{KEY}/again", failed_at=7.25) == {"request": KEY}
+            assert await state_of(live, KEY) == "wanted"
+        await fails(live, KEY, 8.5)
+        # The first one, sent once more, sends nothing.
+        status, answer = await ours.post(f"requests/{KEY}/again", failed_at=7.25)
+        assert (status, answer["code"], await state_of(live, KEY)) == (409, "conflict", "failed")
+        for _ in range(2):
+            await ours.does(f"requests/{KEY}/dismiss", failed_at=8.5)
+            assert await state_of(live, KEY) == "dismissed"
+        assert (await ours.post(f"requests/{KEY}/again", failed_at=8.5))[0] == 409
+        assert (await ours.post("requests/none/again", failed_at=8.5))[0] == 404
+        assert [row[:2] for row in await audit(live)] == [
+            ("worker.message", worker),
+            ("request.again", worker),
+            ("request.dismiss", worker),
+        ]
+        assert "requests" in ours.changed
+
+
+async def test_who_may_ask_for_it_may_ask_for_it_again(live: Live) -> None:
+    await live.begin()
+    (one,) = await live.people(1)
+    async with team(live) as ours:
+        worker = await worker_of(live, one)
+        await ours.does(f"workers/{worker}/bonus", key=KEY, cents=25, reason="Thank you.")
+        await fails(live, KEY, 7.0)
+        ours.ada.role = AdminRole.REVIEWER
+        for what in ("again", "dismiss"):
+            status, answer = await ours.post(f"requests/{KEY}/{what}", failed_at=7.0)
+            assert (status, answer["code"]) == (403, "not_allowed")
+        ours.ada.role = AdminRole.OWNER
+        with live.record.engine.begin() as connection:
+            gone = {"worker_id": worker, "at": 8.0, "arrivals": 1, "texts": 0}
+            connection.execute(insert(tables.erasures).values(gone))
+        status, answer = await ours.post(f"requests/{KEY}/again", failed_at=7.0)
+        assert (status, answer["code"]) == (409, "conflict")
+        await ours.does(f"requests/{KEY}/dismiss", failed_at=7.0)
+
+
 async def test_who_cannot_be_written_to_is_not_written_to(live: Live) -> None:
     await live.begin()
     (one,) = await live.people(1)
@@ -363,6 +449,20 @@ async def test_a_change_that_contradicts_itself_is_refused_in_words(live: Live) 
         assert (status, answer["code"]) == (400, "bad_request")
         assert answer["error"].startswith("changes.grace_s: ")
         assert await audit(live) == []
+
+
+async def test_a_change_of_what_somebody_else_changed_is_refused(live: Live) -> None:
+    await live.begin()
+    async with team(live) as ours:
+        first = {"changes": {"turn_limit_s": 100.0}, "reason": "r", "known": {"grace_s": None}}
+        for _ in range(2):
+            await ours.does("study/change", **first)
+        late = {"changes": {"grace_s": 30.0}, "reason": "r", "known": {}}
+        status, answer = await ours.post("study/change", **late)
+        assert (status, answer["code"]) == (409, "conflict")
+        assert (await ours.study())["changes"]["grace_s"] is None
+        await ours.does("study/change", **{**late, "known": {"turn_limit_s": 100}})
+        assert len(await audit(live)) == 2
 
 
 async def test_a_paused_study_is_paused_at_once(live: Live) -> None:

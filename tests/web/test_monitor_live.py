@@ -54,6 +54,39 @@ async def test_the_board_shows_each_dialog_as_it_goes(live_each: Live) -> None:
         await monitor.until(lambda: not monitor.board, "the dialog is over")
 
 
+async def test_a_tile_says_when_time_runs_out(live: Live) -> None:
+    asker, _ = await live.two(rules={"turn_limit_s": 90.0, "grace_s": 30.0})
+
+    def seats() -> dict[str, Any]:
+        (row,) = monitor.board.values()
+        return {seat["role"]: seat for seat in row["seats"]}
+
+    async with a_monitor(live) as monitor:
+        await monitor.until(lambda: len(monitor.board) == 1)
+        (row,) = monitor.board.values()
+        assert row["turn_ends_at"] == row["turn_at"] + 90.0
+        assert (row["flags"], seats()["questioner"]["grace_ends_at"]) == (0, None)
+        await asker.drop(comes_back=False)
+        await monitor.until(lambda: seats()["questioner"]["away"])
+        gone = seats()["questioner"]
+        assert gone["grace_ends_at"] == gone["away_at"] + 30.0
+        assert seats()["answerer"]["away_at"] is None
+
+
+async def test_a_flag_comes_up_on_the_board(live_each: Live) -> None:
+    live = live_each
+    await live.two()
+    who = await join(live, AdminRole.REVIEWER)
+    async with a_monitor(live) as monitor:
+        await monitor.until(lambda: len(monitor.board) == 1)
+        (dialog_id,) = monitor.board
+        body = {"reason": "Rude.", "key": "key-of-a-page"}
+        for _ in range(2):
+            path = f"/api/monitor/dialogs/{dialog_id}/flag"
+            assert (await who.post(path, body))[0] == 200
+        await monitor.until(lambda: monitor.board[dialog_id]["flags"] == 1)
+
+
 async def test_a_dialog_that_opens_later_comes_up_by_itself(live: Live) -> None:
     await live.begin(items=2)
     async with a_monitor(live) as monitor:

@@ -6,15 +6,17 @@ from typing import Any
 
 import pytest
 
+from dialogs.quality import Flag
+from dialogs.record import requests
 from dialogs.record.studies import new_study
-from dialogs.record.tables import workers
+from dialogs.record.tables import findings, workers
 from dialogs.record.writer import Decision
 from dialogs.rules import AdminRole
 from tests.live import Live
 from tests.team import Member, join
 
 API = "/api/monitor"
-LISTS = ("dialogs", "workers", "hits", "chains", "ledger")
+LISTS = ("dialogs", "workers", "hits", "chains", "ledger", "requests")
 
 
 async def read(who: Member, path: str) -> Any:
@@ -58,6 +60,86 @@ async def test_every_view_of_a_study_that_runs(live_each: Live) -> None:
     hits = await read(who, "hits")
     assert (hits["total"], hits["wanted"]) == (0, 2)
     assert (await read(who, "chains"))["rows"] == []
+
+
+async def test_a_part_in_full_is_paid_by_the_rules_of_its_dialog(live: Live) -> None:
+    """Whatever the study pays by now."""
+    await live.two(items=2)
+    who = await join(live, AdminRole.OWNER)
+    change = {"changes": {"pay_complete": 220}, "reason": "r", "known": {}}
+    assert (await who.post(f"{API}/study/change", change))[0] == 200
+    await live.pair(*await live.people(2))
+    pays = []
+    for row in (await read(who, "dialogs"))["rows"]:
+        seats = (await read(who, f"dialogs/{row['id']}"))["standing"]["seats"]
+        pays.append([seat["full_pay"] for seat in seats])
+    assert sorted(pays) == [[150, 150], [220, 220]]
+
+
+async def test_payments_lead_to_their_dialogs(live: Live) -> None:
+    asker, teller = await live.two()
+    await live.converse(asker, teller)
+    (one,) = await live.people(1)
+    await one.do("ready")
+    await one.do("leave", {"reason": ""})
+    who = await join(live, AdminRole.VIEWER)
+    ((dialog,),) = [[row["id"] for row in (await read(who, "dialogs"))["rows"]]]
+    for payment in (await read(who, "ledger"))["rows"]:
+        expected = None if payment["reason"] == "waiting" else dialog
+        assert payment["dialog_id"] == expected
+
+
+async def test_flags_say_what_they_are_called_and_where_they_stand(live: Live) -> None:
+    await live.two()
+    who = await join(live, AdminRole.REVIEWER)
+    ((dialog,),) = [[row["id"] for row in (await read(who, "dialogs"))["rows"]]]
+    with live.record.engine.begin() as connection:
+        for n, name in enumerate(("pasted", "pasted", "of_the_future")):
+            row = {"dialog_id": dialog, "number": n + 1, "flag": name, "reason": "r", "at": 1.0}
+            connection.execute(findings.insert(), row)
+    assert (await who.post(f"{API}/dialogs/{dialog}/flag", {"reason": "Rude."}))[0] == 200
+    flags = (await read(who, "flags"))["flags"]
+    assert {each["name"] for each in flags} == {*Flag, "team", "of_the_future"}
+    assert [each["dialogs"] for each in flags] == [1, 1, 1] + [0] * (len(Flag) - 1)
+    by_name = {each["name"]: each for each in flags}
+    pasted = by_name["pasted"]
+    assert (pasted["label"], pasted["severity"]) == ("pasted", "doubt")
+    assert all(each["means"].endswith(".") for each in flags if each["name"] != "of_the_future")
+    assert (by_name["team"]["label"], by_name["team"]["severity"]) == ("by the team", None)
+    assert by_name["of_the_future"]["label"] == "of the future"
+
+
+async def test_requests_say_who_wants_what_and_what_is_in_the_way(live: Live) -> None:
+    await live.begin()
+    await live.people(1)
+    (arrival,) = await live.rows_of("arrivals")
+    who = await join(live, AdminRole.OWNER, "Ada")
+    path = f"{API}/workers/{arrival.worker_id}"
+    bonus = {"key": "key-of-a-page", "cents": 25, "reason": "You waited."}
+    assert (await who.post(f"{path}/bonus", bonus))[0] == 200
+    request = (await live.record.read(requests.requests_by_id, ["key-of-a-page"])).popitem()[1]
+    await live.record.writer.commit(requests.failed(request, "no money", 9.5))
+    found = await read(who, "requests")
+    assert (found["states"], found["total"], found["next"]) == ({"failed": 1}, 1, None)
+    (row,) = found["rows"]
+    assert row["at"] == request.at
+    del row["at"]
+    assert row == {
+        "id": "key-of-a-page",
+        "kind": "bonus",
+        "target": arrival.id,
+        "worker_id": arrival.worker_id,
+        "needs": "owner",
+        "by": "Ada",
+        "state": "failed",
+        "done_at": 9.5,
+        "problem": "no money",
+        "text": "You waited.",
+    }
+    assert (await read(who, "requests?state=wanted"))["rows"] == []
+    now = await read(who, "now")
+    assert now["stuck"] == {"payments": 0, "cents": 0, "requests": 1}
+    assert (await read(who, f"workers/{arrival.worker_id}"))["requests"][0]["needs"] == "owner"
 
 
 async def test_filters_are_those_of_the_address(live: Live) -> None:
@@ -116,6 +198,8 @@ async def test_who_only_watches_is_not_told_who_people_are(live: Live) -> None:
         ("hits?state=gone", "state"),
         ("ledger?state=owing", "state"),
         ("ledger?problem=1", "problem"),
+        ("requests?state=dropped", "state"),
+        ("requests?after=x", "after"),
     ],
 )
 async def test_what_makes_no_sense_is_told_by_its_name(live: Live, path: str, where: str) -> None:

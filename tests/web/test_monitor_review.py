@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
@@ -19,7 +21,7 @@ from dialogs.record.queries import free_places
 from dialogs.record.review_desk import ReviewDesk
 from dialogs.record.store import Record
 from dialogs.record.supply import supply
-from dialogs.record.tables import dialogs, judgements, ledger, relaunches
+from dialogs.record.tables import audit, dialogs, judgements, ledger, relaunches
 from dialogs.rules import Acceptance, AdminRole, LedgerState, Outcome, Phase
 from tests.live import Live, eventually
 from tests.records import STUDY, rows_of
@@ -299,6 +301,27 @@ async def test_many_at_once_are_counted_before_they_are_judged(database_url: str
         assert rows_of(review.record, judgements) == []
         assert await page.post("bulk", wrong | {"expected": 3}) == (200, plan)
         assert (await page.post("bulk", body))[1]["dialogs"] == 0
+
+
+async def test_many_at_once_that_are_sent_twice_are_judged_once(database_url: str) -> None:
+    async with on_page(database_url) as (review, page):
+        review.ended()
+        body = {"verdict": "accepted", "dry_run": False, "expected": 1, "key": "key-of-a-page"}
+        # The second one comes while the first goes on, the third when it is over.
+        both = await asyncio.gather(page.post("bulk", body), page.post("bulk", body))
+        done = (200, {"dialogs": 1, "payments": 2, "cents": 300})
+        assert both == [done, done]
+        review.ended()
+        assert await page.post("bulk", body) == done
+        assert len(rows_of(review.record, judgements)) == 1
+        rows = [row for row in rows_of(review.record, audit) if row["action"] == "review.bulk"]
+        assert [orjson.loads(row["after"]) for row in rows] == [done[1]]
+        other = body | {"key": "another-key-of-it"}
+        assert (await page.post("bulk", other))[0] == 200
+        assert len(rows_of(review.record, judgements)) == 2
+        # Of somebody else it is another one, whatever its key.
+        status, told = await page.post("bulk", body, name="bob")
+        assert (status, told["code"]) == (409, "conflict")
 
 
 async def test_the_lobby_gets_the_place_of_a_rejected_dialog_back(live_each: Live) -> None:

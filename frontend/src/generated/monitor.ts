@@ -65,13 +65,21 @@ export type LedgerState =
  */
 export type AssignmentStatus = "taken" | "submitted" | "approved" | "rejected" | "returned";
 /**
+ * How soon a reviewer should look.
+ */
+export type Severity = "note" | "doubt" | "harm";
+/**
  * Where an arrival is in its life.
  */
 export type ArrivalStatus = "arrived" | "waiting" | "seated" | "released";
 /**
+ * What the team can want of the recruiter.
+ */
+export type RequestKind = "reject" | "message" | "bonus" | "block" | "unblock" | "retry";
+/**
  * How far something has come that the team wants of the recruiter.
  */
-export type RequestState = "wanted" | "done" | "failed";
+export type RequestState = "wanted" | "done" | "failed" | "dismissed";
 /**
  * Where one of our HITs is in its life.
  */
@@ -98,6 +106,7 @@ export interface Wire {
   Extend: Extend;
   End: End;
   Flag: Flag;
+  Flags: Flags;
   WorkerRows: WorkerRows;
   WorkerOut: WorkerOut;
   Reason: Reason;
@@ -107,6 +116,8 @@ export interface Wire {
   HitRows: HitRows;
   ChainRows: ChainRows;
   LedgerRows: LedgerRows;
+  RequestRows: RequestRows;
+  OnFailed: OnFailed;
   PaymentNames: PaymentNames;
   Judge: Judge;
   Judged: Judged;
@@ -177,7 +188,8 @@ export interface Board {
   over: string[];
 }
 /**
- * One live dialog. `turn_at` is since when the turn is whose it is.
+ * One live dialog. `turn_at` is since when the turn is whose it is, `turn_ends_at` when it ends
+ * without signs of typing. `flags` is how many were raised so far.
  */
 export interface BoardRow {
   id: string;
@@ -188,14 +200,22 @@ export interface BoardRow {
   rounds: number;
   turn: Role | null;
   turn_at: number;
+  turn_ends_at: number;
   opened_at: number;
   seats: BoardSeat[];
+  flags: number;
 }
+/**
+ * `grace_ends_at` is when the seat of somebody who is away since `away_at` is lost; None for
+ * whoever is here, and for who has sent everything and so cannot lose it.
+ */
 export interface BoardSeat {
   role: Role;
   worker_id: string;
   sent: number;
   away: boolean;
+  away_at: number | null;
+  grace_ends_at: number | null;
   gone: boolean;
 }
 /**
@@ -220,9 +240,19 @@ export interface Now {
   forecast: number | null;
   hourly: number | null;
   to_review: number;
+  stuck: Stuck;
   lobby: LobbyRow[];
   lobby_size: number;
   health: Health;
+}
+/**
+ * What waits for a person: payments that failed or are held, `cents` in all, and requests of
+ * the team that failed.
+ */
+export interface Stuck {
+  payments: number;
+  cents: number;
+  requests: number;
 }
 /**
  * Somebody who waits: `waited_s` before `since`, and since then without a break.
@@ -276,7 +306,7 @@ export interface ChartPoint {
  * `changed`: what a list or a page shows is older than the record.
  */
 export interface Changed {
-  what: "dialogs" | "workers" | "hits" | "ledger" | "review" | "study" | "audit";
+  what: "dialogs" | "workers" | "hits" | "ledger" | "requests" | "review" | "study" | "audit";
 }
 /**
  * `typing` of somebody in the watched dialog.
@@ -327,7 +357,8 @@ export interface Standing {
   seats: SeatOut[];
 }
 /**
- * One person's part. `present` is None where nothing is known. `cents` is owed for it.
+ * One person's part. `cents` is owed for it; `full_pay` is what it pays in full, by the rules
+ * that the dialog began with. Who has sent a message in each round is never paid less.
  */
 export interface SeatOut {
   role: Role;
@@ -338,6 +369,7 @@ export interface SeatOut {
   gone: boolean;
   release: Release | null;
   cents: number;
+  full_pay: number;
 }
 /**
  * `GET /api/monitor/dialogs/{id}`: everything about one dialog.
@@ -397,10 +429,14 @@ export interface WorkerBrief {
   excluded: boolean;
   median_answer_s: number | null;
 }
+/**
+ * A payment; `dialog_id` is the dialog in which its person had a part, None if in none.
+ */
 export interface PaymentOut {
   arrival_id: string;
   reason: string;
   worker_id: string;
+  dialog_id: string | null;
   cents: number;
   state: LedgerState;
   at: number;
@@ -464,12 +500,31 @@ export interface End {
   };
 }
 /**
- * `POST …/dialogs/{id}/flag`: somebody of the team saw something.
+ * `POST …/dialogs/{id}/flag`: somebody of the team saw something. Sent again with its `key`, it
+ * is one flag.
  */
 export interface Flag {
+  key?: string | null;
   reason: string;
   role?: Role | null;
   seq?: number | null;
+}
+/**
+ * `GET /api/monitor/flags`: all that are known, the most frequent first.
+ */
+export interface Flags {
+  flags: FlagOut[];
+}
+/**
+ * A kind of flag: what it is called and means, and in how many `dialogs` it stands. `severity`
+ * is None for what no rule raises: flags of the team, and those that a later version knows.
+ */
+export interface FlagOut {
+  name: string;
+  label: string;
+  means: string;
+  severity: Severity | null;
+  dialogs: number;
 }
 /**
  * `GET /api/monitor/workers?search=&excluded=&flagged=&after=`, who came last first.
@@ -521,12 +576,15 @@ export interface NoteOut {
   at: number;
 }
 /**
- * What the team wants of the recruiter, and how far that has come.
+ * What the team wants of the recruiter about a person, and how far that has come. `needs` is
+ * the least role of who may ask for it again, or dismiss it, once it has failed.
  */
 export interface RequestOut {
   id: string;
-  kind: string;
+  kind: RequestKind;
   target: string;
+  worker_id: string;
+  needs: AdminRole;
   by: string | null;
   state: RequestState;
   at: number;
@@ -541,9 +599,10 @@ export interface Reason {
   reason: string;
 }
 /**
- * `POST …/workers/{id}/note`.
+ * `POST …/workers/{id}/note`. Sent again with its `key`, it is one note.
  */
 export interface Note {
+  key?: string | null;
   text: string;
 }
 /**
@@ -629,6 +688,25 @@ export interface LedgerSum {
   cents: number;
 }
 /**
+ * `GET /api/monitor/requests?state=&after=`, the newest first.
+ */
+export interface RequestRows {
+  states: {
+    [k: string]: number;
+  };
+  rows: RequestOut[];
+  total: number;
+  next: string | null;
+}
+/**
+ * `POST …/requests/{id}/again` and `…/requests/{id}/dismiss`: about a request that failed at
+ * `failed_at`, its `done_at`. Sent again it changes nothing, even if the request has failed anew
+ * since.
+ */
+export interface OnFailed {
+  failed_at: number | null;
+}
+/**
  * `POST …/ledger/approve` and `…/ledger/retry`.
  */
 export interface PaymentNames {
@@ -643,7 +721,8 @@ export interface PaymentName {
   reason: string;
 }
 /**
- * `POST …/review/{dialog_id}`: `verdict` is None for a dialog that is not complete.
+ * `POST …/review/{dialog_id}`: `verdict` is None for a dialog that is not complete. It needs no
+ * key: each judges a dialog once, and who says the same again is answered as the first time.
  */
 export interface Judge {
   verdict: Acceptance | null;
@@ -727,8 +806,10 @@ export interface ReviewerOut {
 /**
  * `POST …/review/bulk`: all that wait and match the filters. With `dry_run`, only what it
  * would do; `expected` is the number that was confirmed, and nothing is done if it is another.
+ * Sent again with its `key`, it is done once and answered the same.
  */
 export interface Bulk {
+  key?: string | null;
   verdict: Acceptance | null;
   approve_pay?: boolean;
   flag?: string | null;
@@ -746,10 +827,13 @@ export interface BulkDone {
   cents: number;
 }
 /**
- * `POST …/study/change`: these take the place of all earlier ones.
+ * `POST …/study/change`: these take the place of all earlier ones. `known` are the earlier ones
+ * as the page showed them: if there are others by now, nothing is changed. Sent again, it changes
+ * nothing.
  */
 export interface ChangeStudy {
   changes: Limits;
+  known?: Limits | null;
   reason: string;
 }
 /**

@@ -6,7 +6,7 @@ import { screens } from "../gallery/monitor/screens";
 import { fakeFetch, fakeSocket, Refusal, type Answers, type Told } from "../gallery/monitor/server";
 import { Api } from "./api";
 import { App } from "./App";
-import { SLOW_S } from "./board";
+import { SLOW } from "./board";
 import { Clock } from "./clock";
 import { Tile } from "./now/Grid";
 import { Router, type Site } from "./router";
@@ -32,6 +32,7 @@ interface Sent {
 let root: HTMLElement;
 let here: string;
 let sent: Sent[];
+let gets: string[];
 let clock: Clock;
 
 beforeEach(() => {
@@ -40,6 +41,7 @@ beforeEach(() => {
   root = document.createElement("div");
   document.body.append(root);
   sent = [];
+  gets = [];
 });
 afterEach(async () => {
   await act(() => render(null, root));
@@ -63,9 +65,9 @@ async function open(at: string, answers: Answers = {}, told: Told = {}): Promise
   };
   const served = fakeFetch(answers);
   const api = new Api((input, init) => {
-    if (init?.method === "POST") {
-      sent.push({ path: String(input).replace("/api/monitor/", ""), body: JSON.parse(String(init.body)) as Record<string, unknown> });
-    }
+    const path = String(input).replace("/api/monitor/", "");
+    if (init?.method === "POST") sent.push({ path, body: JSON.parse(String(init.body)) as Record<string, unknown> });
+    else gets.push(path);
     return served(input, init);
   });
   clock = new Clock(() => data.NOW);
@@ -141,11 +143,26 @@ describe("the live view", () => {
   it("puts what needs somebody first, and leads there", async () => {
     await open("/monitor");
     const links = [...(find("attention")?.querySelectorAll("a") ?? [])];
-    expect(links.map((a) => a.getAttribute("href"))).toEqual(["/monitor/money?state=failed", "#live", "/monitor/review"]);
+    expect(links.map((a) => a.getAttribute("href"))).toEqual([
+      "/monitor/money?problem=true",
+      "/monitor/money?request_state=failed",
+      "#live",
+      "#live",
+      "/monitor/review",
+    ]);
+    expect(text("attention")).toContain("3 payments failed or held, $4.50");
+    expect(text("attention")).toContain("1 request to the recruiter failed");
+    expect(text("attention")).toContain("2 live dialogs are flagged");
     expect(document.querySelectorAll("[data-testid=tile]")).toHaveLength(31);
-    await act(() => links[2]?.click());
+    expect(find("tile")?.textContent).toContain("2 flags");
+    await act(() => links.at(-1)?.click());
     await settle();
     expect(here).toBe("/monitor/review");
+  });
+
+  it("knows what is stuck without asking for the ledger", async () => {
+    await open("/monitor");
+    expect(gets.filter((path) => path.startsWith("ledger") || path.startsWith("requests"))).toEqual([]);
   });
 
   it("says since when it is not live", async () => {
@@ -176,7 +193,7 @@ describe("the live view", () => {
   it("draws anew only the tiles whose dialog has changed", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     let time = data.NOW;
-    const rows = data.board(40).rows.map((row) => ({ ...row, turn_at: data.NOW }));
+    const rows = data.board(40).rows.map((row) => ({ ...row, turn_at: data.NOW, turn_ends_at: data.NOW + 180 }));
     await open("/monitor", {}, { board: { ...data.board(0), rows } });
     vi.spyOn(clock, "now").mockImplementation(() => time);
     const drawn = vi.spyOn(Tile.prototype, "render");
@@ -184,7 +201,7 @@ describe("the live view", () => {
     await act(() => void vi.advanceTimersByTime(5_000));
     expect(drawn).not.toHaveBeenCalled();
     // By then all of them are slow, which is to be seen.
-    time += SLOW_S;
+    time += SLOW * 180;
     await act(() => void vi.advanceTimersByTime(5_000));
     expect(drawn).toHaveBeenCalled();
     drawn.mockRestore();
@@ -255,6 +272,55 @@ describe("a dialog", () => {
       path: `dialogs/${data.live.id}/end`,
       body: { reason: "The picture did not load", cents: { questioner: 100, answerer: 150 } },
     });
+  });
+
+  it("is paid by the rules it began with, and never less to who has sent everything", async () => {
+    await open(`/monitor/dialogs/${data.nearlyDone.id}`, { "dialogs/*": data.nearlyDone });
+    await press("act-end");
+    expect(text("ask-submit")).toBe("End it and pay $2.40");
+    await act(() => document.querySelector<HTMLInputElement>('input[value="own"]')?.click());
+    expect(find("end-questioner")).toBeNull();
+    expect(text("end-full-questioner")).toContain("has sent everything, and is paid in full: $1.20");
+    await write("end-answerer", "0.40");
+    await write("end-reason", "Enough");
+    expect(text("ask-submit")).toBe("End it and pay $1.60");
+    await press("ask-submit");
+    expect(last()?.body).toMatchObject({ cents: { answerer: 40 } });
+    expect(last()?.body.cents).not.toHaveProperty("questioner");
+    expect(gets).not.toContain("study");
+  });
+
+  it.each([
+    ["a flag", at, "act-flag", ["flag-reason"]],
+    ["a message to a worker", `/monitor/workers/${data.A}`, "act-write", ["write-subject", "write-text"]],
+  ])("sends %s under one key, however often it has to be tried", async (_, where, action, fields) => {
+    const no = new Refusal(503, "Please try again.", "try_again");
+    await open(where, { [`dialogs/${data.live.id}/flag`]: no, [`workers/${data.A}/message`]: no });
+    await press(action);
+    for (const field of fields) await write(field, "Hello");
+    await press("ask-submit");
+    await press("ask-submit");
+    expect(sent).toHaveLength(2);
+    expect(sent[0]?.body).toEqual(sent[1]?.body);
+    expect(sent[0]?.body.key).toMatch(/^[A-Za-z0-9_-]{8,64}$/);
+  });
+
+  it("writes each note under a key of its own", async () => {
+    await open(`/monitor/workers/${data.A}`);
+    for (const note of ["One", "Two"]) {
+      await write("note-text", note);
+      await press("note-add");
+    }
+    const keys = sent.map(({ body }) => body.key);
+    expect(keys.every((each) => /^[A-Za-z0-9_-]{8,64}$/.test(String(each)))).toBe(true);
+    expect(new Set(keys).size).toBe(2);
+  });
+
+  it("calls flags by their labels, and says what they mean", async () => {
+    await open(at, { "dialogs/*": data.complete });
+    const pills = [...document.querySelectorAll<HTMLElement>(".flag-line .pill[title]")];
+    expect(pills.map((pill) => pill.textContent)).toContain("⚑ by the team");
+    expect(pills.find((pill) => pill.textContent === "⚑ too fast")?.title).toContain("came sooner");
   });
 
   it("sends a message under one key, however often it has to be tried", async () => {
@@ -364,6 +430,42 @@ describe("the review queue", () => {
     expect(text("ask-submit")).toBe("Accept 23 dialogs, approve $69.00");
     await press("ask-submit");
     expect(last()?.body).toMatchObject({ dry_run: false, expected: 23, verdict: "accepted", approve_pay: true });
+    expect(last()?.body.key).toMatch(/^[A-Za-z0-9_-]{8,64}$/);
+  });
+
+  it("asks for dialogs with one flag, or without any", async () => {
+    const router = await open("/monitor/review?flag=gone_since");
+    const select = () => find("filter-flag") as HTMLSelectElement;
+    expect([...select().options].map((each) => each.text).slice(0, 4)).toEqual(["All", "None", "short answers (31)", "too fast (17)"]);
+    // What stands in the address is shown, also when nobody knows it.
+    expect(select().value).toBe("gone_since");
+    const choose = async (value: string) => {
+      await act(() => {
+        select().value = value;
+        select().dispatchEvent(new Event("change", { bubbles: true }));
+      });
+      await settle();
+    };
+    await choose(" ");
+    expect(router.at.value).toBe("/monitor/review?unflagged=true");
+    expect(sent.at(-1)?.path).toBe("review/next?unflagged=true");
+    expect(select().value).toBe(" ");
+    await choose("too_fast");
+    expect(router.at.value).toBe("/monitor/review?flag=too_fast");
+    expect(text("flag-means")).toContain("A message came sooner");
+    expect(select().getAttribute("aria-describedby")).toBe(find("flag-means")?.id);
+  });
+
+  it("says beside the verdict what is paid, for who cannot see the pay itself", async () => {
+    await open("/monitor/review");
+    const bar = find("decide-bar");
+    expect(bar?.contains(find("accept"))).toBe(true);
+    expect(bar?.textContent).toContain("$3.00 will be paid");
+    await press("pay-answerer-toggle");
+    expect(bar?.textContent).toContain("$1.50 will be paid, $1.50 will be refused");
+    // What is in the way is said where it was pressed.
+    await press("accept");
+    expect(bar?.contains(find("problem"))).toBe(true);
   });
 
   it("shows a viewer how it goes, and gives them nothing to judge", async () => {
@@ -408,7 +510,54 @@ describe("lists, money and the study", () => {
     expect(text("change-ask")).toContain("Time for a message: 4 min → 3 min");
     await write("change-reason", "Slow phones");
     await press("ask-submit");
-    expect(last()).toEqual({ path: "study/change", body: { changes: { pay_complete: 180 }, reason: "Slow phones" } });
+    expect(last()).toEqual({ path: "study/change", body: { changes: { pay_complete: 180 }, known: { turn_limit_s: 240 }, reason: "Slow phones" } });
+  });
+
+  it("keeps what was written when somebody else changes the study, and says so", async () => {
+    const other = { ...data.study, changes: { grace_s: 90 } };
+    let asked = 0;
+    await open("/monitor/study", { study: () => (asked++ === 0 ? data.study : other) });
+    expect((find("limit-turn_limit_s") as HTMLInputElement).value).toBe("240");
+    await write("limit-pay_complete", "1.80");
+    await press("pause");
+    await press("ask-submit");
+    expect(find("overtaken")).not.toBeNull();
+    expect((find("limit-pay_complete") as HTMLInputElement).value).toBe("1.80");
+    await press("limits-review");
+    await write("change-reason", "Slow phones");
+    await press("ask-submit");
+    expect(last()?.body).toMatchObject({ known: { turn_limit_s: 240 } });
+    await press("limits-again");
+    expect(find("overtaken")).toBeNull();
+    expect((find("limit-pay_complete") as HTMLInputElement).value).toBe("");
+    expect((find("limit-grace_s") as HTMLInputElement).value).toBe("90");
+  });
+
+  it("leads from a payment to its dialog and to its worker", async () => {
+    await open("/monitor/money");
+    const links = [...(document.querySelector("[data-testid=payments-table] tbody tr")?.querySelectorAll("a") ?? [])];
+    expect(links.map((a) => a.getAttribute("href")?.split("/").slice(0, 3).join("/"))).toEqual(["/monitor/workers", "/monitor/dialogs"]);
+  });
+
+  it("tries a request again that failed, as it was seen, or dismisses it", async () => {
+    await open("/monitor/money?request_state=failed");
+    expect(root.querySelector("section")?.getAttribute("data-testid")).toBe("requests");
+    expect(document.querySelectorAll("[data-testid=request-again]")).toHaveLength(1);
+    const failed = data.requests.rows.find(({ state }) => state === "failed")!;
+    await press("request-again");
+    expect(text("failed-ask")).toContain("may have been sent");
+    await press("ask-submit");
+    expect(last()).toEqual({ path: "requests/r-77aa/again", body: { failed_at: failed.done_at } });
+    await press("request-dismiss");
+    await press("ask-submit");
+    expect(last()).toEqual({ path: "requests/r-77aa/dismiss", body: { failed_at: failed.done_at } });
+  });
+
+  it("offers nothing about a failed request to whoever may not ask for it", async () => {
+    const bonus = { ...data.requests, rows: data.requests.rows.map((row) => ({ ...row, needs: "owner" as const })) };
+    await open("/monitor/money", { ...as("reviewer"), requests: bonus });
+    expect(find("requests-table")).not.toBeNull();
+    expect(find("request-again")).toBeNull();
   });
 
   it("shows what the server says against a change, and keeps what was written", async () => {

@@ -6,6 +6,7 @@ import type { Me } from "../generated/monitor";
 import type { Api } from "./api";
 import type { Clock } from "./clock";
 import { MonitorContext, type Monitor } from "./context";
+import { FlagBook } from "./flags";
 import { Guard } from "./Guard";
 import { Live } from "./live";
 import { Button } from "./parts/Button";
@@ -92,13 +93,14 @@ interface InsideProps extends Omit<Props, "open"> {
 function Inside({ api, clock, router, open, me, at, onLeave }: InsideProps) {
   const monitor = useMemo<Monitor>(() => {
     const live = new Live(() => api.csrf, clock, open);
-    return { api, clock, router, me, live, toasts: new Toasts() };
+    return { api, clock, router, me, live, toasts: new Toasts(), flags: new FlagBook() };
   }, []);
   useEffect(() => {
     const { live } = monitor;
     live.onSignedOut = onLeave;
     // How the study stands is shown even where no live connection can be made.
     void api.now().then((now) => now.ok && live.now.value === null && live.now.set(now.value));
+    void api.flags().then((answer) => answer.ok && monitor.flags.take(answer.value.flags));
     return () => live.close();
   }, []);
   const place = placeOf(at);

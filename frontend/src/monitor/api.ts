@@ -14,12 +14,16 @@ import type {
   End,
   Extend,
   Flag,
+  Flags,
   HitRows,
   Judge,
   LedgerRows,
   Me,
+  Note,
   Now,
+  OnFailed,
   PaymentNames,
+  RequestRows,
   ReviewNext,
   ReviewStats,
   SignIn,
@@ -46,6 +50,8 @@ export interface Failure {
 export type Query = Readonly<Record<string, string>>;
 
 const WITHIN_MS = 20_000;
+/** Before what may have been lost is sent once more. */
+const PAUSE_MS = 1_000;
 const at = (...parts: string[]): string => parts.map(encodeURIComponent).join("/");
 
 export class Api {
@@ -53,9 +59,14 @@ export class Api {
   onSignedOut: () => void = () => undefined;
   #csrf = "";
   readonly #fetch: typeof fetch;
+  readonly #pause: () => Promise<void>;
 
-  constructor(fetcher: typeof fetch = (input, init) => fetch(input, init)) {
+  constructor(
+    fetcher: typeof fetch = (input, init) => fetch(input, init),
+    pause = () => new Promise<void>((over) => setTimeout(over, PAUSE_MS)),
+  ) {
     this.#fetch = fetcher;
+    this.#pause = pause;
   }
 
   get csrf(): string {
@@ -68,8 +79,8 @@ export class Api {
   async signIn(who: SignIn): Promise<Answer<Me>> {
     return this.#known(await this.#ask<Me>("/api/sign-in", posted(who, "")));
   }
-  signOut = () => this.#post<Done>("sign-out", {});
-  signOutEverywhere = () => this.#post<Done>("sign-out-everywhere", {});
+  signOut = () => this.#surely<Done>("sign-out", {});
+  signOutEverywhere = () => this.#surely<Done>("sign-out-everywhere", {});
 
   now = () => this.#get<Now>("now");
   chart = (hours: number) => this.#get<Chart>("chart", { hours: String(hours) });
@@ -80,34 +91,39 @@ export class Api {
   hits = (query: Query) => this.#get<HitRows>("hits", query);
   chains = (query: Query) => this.#get<ChainRows>("chains", query);
   ledger = (query: Query) => this.#get<LedgerRows>("ledger", query);
+  requests = (query: Query) => this.#get<RequestRows>("requests", query);
+  flags = () => this.#get<Flags>("flags");
   study = () => this.#get<StudyOut>("study");
   audit = (query: Query) => this.#get<AuditRows>("audit", query);
   reviewStats = () => this.#get<ReviewStats>("review/stats");
   picture = (item: string): string => `/api/monitor/${at("items", item, "picture")}`;
 
-  tell = (id: string, what: Tell) => this.#post<Done>(at("dialogs", id, "message"), what);
-  end = (id: string, what: End) => this.#post<Done>(at("dialogs", id, "end"), what);
-  extend = (id: string, what: Extend) => this.#post<Done>(at("dialogs", id, "extend"), what);
-  flag = (id: string, what: Flag) => this.#post<Done>(at("dialogs", id, "flag"), what);
+  tell = (id: string, what: Tell) => this.#surely<Done>(at("dialogs", id, "message"), what);
+  end = (id: string, what: End) => this.#surely<Done>(at("dialogs", id, "end"), what);
+  extend = (id: string, what: Extend) => this.#surely<Done>(at("dialogs", id, "extend"), what);
+  flag = (id: string, what: Flag) => this.#surely<Done>(at("dialogs", id, "flag"), what);
 
-  note = (id: string, text: string) => this.#post<Done>(at("workers", id, "note"), { text });
+  note = (id: string, what: Note) => this.#surely<Done>(at("workers", id, "note"), what);
   exclude = (id: string, reason: string) => this.#post<Done>(at("workers", id, "exclude"), { reason });
   allow = (id: string) => this.#post<Done>(at("workers", id, "allow"), {});
-  write = (id: string, what: WorkerMessage) => this.#post<Done>(at("workers", id, "message"), what);
-  bonus = (id: string, what: BonusWish) => this.#post<Done>(at("workers", id, "bonus"), what);
+  write = (id: string, what: WorkerMessage) => this.#surely<Done>(at("workers", id, "message"), what);
+  bonus = (id: string, what: BonusWish) => this.#surely<Done>(at("workers", id, "bonus"), what);
+
+  again = (id: string, what: OnFailed) => this.#surely<Done>(at("requests", id, "again"), what);
+  dismiss = (id: string, what: OnFailed) => this.#surely<Done>(at("requests", id, "dismiss"), what);
 
   approve = (names: PaymentNames) => this.#post<Done>("ledger/approve", names);
   retry = (names: PaymentNames) => this.#post<Done>("ledger/retry", names);
 
-  reviewNext = (query: Query) => this.#post<ReviewNext>(hrefOf("review/next", query), {});
-  judge = (id: string, what: Judge) => this.#post<Done>(at("review", id), what);
-  skip = (id: string) => this.#post<Done>(at("review", id, "skip"), {});
+  reviewNext = (query: Query) => this.#surely<ReviewNext>(hrefOf("review/next", query), {});
+  judge = (id: string, what: Judge) => this.#surely<Done>(at("review", id), what);
+  skip = (id: string) => this.#surely<Done>(at("review", id, "skip"), {});
   undo = () => this.#post<Done | ReviewNext>("review/undo", {});
-  bulk = (what: Bulk) => this.#post<BulkDone>("review/bulk", what);
+  bulk = (what: Bulk) => this.#surely<BulkDone>("review/bulk", what);
 
-  pause = () => this.#post<Done>("study/pause", {});
-  resume = () => this.#post<Done>("study/resume", {});
-  change = (what: ChangeStudy) => this.#post<Done>("study/change", what);
+  pause = () => this.#surely<Done>("study/pause", {});
+  resume = () => this.#surely<Done>("study/resume", {});
+  change = (what: ChangeStudy) => this.#surely<Done>("study/change", what);
 
   #known(answer: Answer<Me>): Answer<Me> {
     if (answer.ok) this.#csrf = answer.value.csrf;
@@ -116,6 +132,14 @@ export class Api {
 
   #get<T>(path: string, query: Query = {}): Promise<Answer<T>> {
     return this.#ask<T>(hrefOf(`/api/monitor/${path}`, query), {});
+  }
+
+  /** For what is done once, however often it is sent: if the answer is lost, it is sent again. */
+  async #surely<T>(path: string, body: object): Promise<Answer<T>> {
+    const answer = await this.#post<T>(path, body);
+    if (!isLost(answer)) return answer;
+    await this.#pause();
+    return this.#post<T>(path, body);
   }
 
   async #post<T>(path: string, body: object): Promise<Answer<T>> {
@@ -140,6 +164,10 @@ export class Api {
     }
   }
 }
+
+/** Nobody knows whether it was done: no answer came, or one from something before the server. */
+const isLost = (answer: Answer<unknown>): boolean =>
+  !answer.ok && answer.code === "" && [0, 502, 504].includes(answer.status);
 
 function posted(body: object, csrf: string): RequestInit {
   const headers = { "Content-Type": "application/json", ...(csrf && { "X-CSRF-Token": csrf }) };

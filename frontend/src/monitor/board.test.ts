@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { BoardRow } from "../generated/monitor";
-import { afterBoard, EMPTY_BOARD, inOrder, SILENT_S, SLOW_S, troubleOf } from "./board";
+import { afterBoard, EMPTY_BOARD, inOrder, LEAVING, needsALook, SILENT, SLOW, troubleOf } from "./board";
 
 const NOW = 10_000;
+const LIMIT = 200;
+const GRACE = 40;
 const row = (id: string, change: Partial<BoardRow> = {}): BoardRow => ({
   id,
   image_id: "i",
@@ -12,11 +14,15 @@ const row = (id: string, change: Partial<BoardRow> = {}): BoardRow => ({
   rounds: 10,
   turn: "questioner",
   turn_at: NOW - 5,
+  turn_ends_at: (change.turn_at ?? NOW - 5) + LIMIT,
   opened_at: NOW - 100,
   seats: [],
+  flags: 0,
   ...change,
 });
-const seat = { role: "answerer", worker_id: "w", sent: 0, away: true, gone: false } as const;
+const awayFor = (seconds: number) =>
+  ({ role: "answerer", worker_id: "w", sent: 0, away: true, away_at: NOW - seconds, grace_ends_at: NOW - seconds + GRACE, gone: false }) as const;
+const seat = awayFor(1);
 const board = (rows: BoardRow[], over: string[] = [], all = false) => ({ now: NOW, all, rows, over });
 
 describe("the board", () => {
@@ -45,11 +51,18 @@ describe("the board", () => {
 describe("trouble", () => {
   it.each([
     ["calm", {}],
-    ["slow", { turn_at: NOW - SLOW_S }],
+    ["calm", { turn_at: NOW - SLOW * LIMIT + 1 }],
+    ["slow", { turn_at: NOW - SLOW * LIMIT }],
+    // By the limit of its own study, not by a number of seconds.
+    ["calm", { turn_at: NOW - LIMIT, turn_ends_at: NOW + 10 * LIMIT }],
+    ["silent", { turn_at: NOW - 20, turn_ends_at: NOW + 4 }],
     ["solo", { phase: "solo" }],
     ["away", { seats: [seat] }],
-    ["calm", { seats: [{ ...seat, gone: true }] }],
-    ["silent", { turn_at: NOW - SILENT_S, seats: [seat] }],
+    ["leaving", { seats: [awayFor(LEAVING * GRACE)] }],
+    ["calm", { seats: [{ ...seat, away: false, away_at: null, grace_ends_at: null, gone: true }] }],
+    // Who has sent everything has no seat to lose.
+    ["calm", { seats: [{ ...seat, grace_ends_at: null }] }],
+    ["silent", { turn_at: NOW - SILENT * LIMIT - 1, seats: [seat] }],
   ] as const)("is %s", (trouble, change) =>
     expect(troubleOf(row("a", change as Partial<BoardRow>), NOW)).toBe(trouble),
   );
@@ -62,8 +75,15 @@ describe("trouble", () => {
       row("silent", { turn_at: NOW - 200 }),
       row("mute", { turn_at: NOW - 400 }),
       row("away", { seats: [seat] }),
+      row("leaving", { seats: [awayFor(30)] }),
+      row("flagged", { flags: 1 }),
     ];
     const order = inOrder(afterBoard(EMPTY_BOARD, board(rows)), NOW).map(({ row: { id } }) => id);
-    expect(order).toEqual(["mute", "silent", "away", "solo", "early", "late"]);
+    expect(order).toEqual(["flagged", "mute", "silent", "leaving", "away", "solo", "early", "late"]);
+  });
+
+  it("is not the only thing that somebody should look at", () => {
+    const looks = (change: Partial<BoardRow>) => needsALook(inOrder(afterBoard(EMPTY_BOARD, board([row("a", change)])), NOW)[0]!);
+    expect([looks({}), looks({ phase: "solo" }), looks({ flags: 2 })]).toEqual([false, true, true]);
   });
 });

@@ -5,6 +5,7 @@ import { useContext } from "preact/hooks";
 import type { AdminRole, Me } from "../generated/monitor";
 import type { Api } from "./api";
 import type { Clock } from "./clock";
+import type { FlagBook } from "./flags";
 import { money } from "./format";
 import type { Live } from "./live";
 import type { Router } from "./router";
@@ -16,6 +17,7 @@ export interface Monitor {
   clock: Clock;
   router: Router;
   toasts: Toasts;
+  flags: FlagBook;
   me: Me;
 }
 

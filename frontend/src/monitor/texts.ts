@@ -10,6 +10,7 @@ import type {
   Outcome,
   Phase,
   Release,
+  RequestKind,
   RequestState,
   Role,
   StudyStatus,
@@ -29,7 +30,20 @@ const roles: Record<Role, string> = { questioner: "Questioner", answerer: "Answe
 const phases: Record<Phase, string> = { paired: "Talking", solo: "One is alone", ended: "Ended" };
 const outcomes: Record<Outcome, string> = { complete: "Complete", solo: "Finished alone", abandoned: "Abandoned" };
 const studyStatus: Record<StudyStatus, string> = { open: "Open", paused: "Paused" };
-const requestStates: Record<RequestState, string> = { wanted: "Waits for the hit manager", done: "Done", failed: "Failed" };
+const requestStates: Record<RequestState, string> = {
+  wanted: "Waits for the hit manager",
+  done: "Done",
+  failed: "Failed",
+  dismissed: "Dismissed",
+};
+const requestKinds: Record<RequestKind, string> = {
+  message: "Message",
+  bonus: "Bonus",
+  reject: "Refusal of work",
+  block: "Block",
+  unblock: "Unblock",
+  retry: "Payment once more",
+};
 const releases: Record<Release, string> = {
   completed: "completed",
   finished_alone: "finished alone",
@@ -162,7 +176,15 @@ export const t = {
   assignments,
   hitStates,
   requestStates,
+  requestKinds,
   keys,
+
+  flags: {
+    option: (label: string, dialogs: string) => `${label} (${dialogs})`,
+    without: "None",
+    means: (label: string, means: string) => `“${label}”: ${means}`,
+    count: (n: number) => plural(n, "flag"),
+  },
 
   signIn: {
     windowTitle: "Sign in – Duologue monitor",
@@ -180,7 +202,9 @@ export const t = {
     attention: "What needs somebody",
     nothing: "Nothing waits for anybody.",
     paymentsFailed: (n: number, cash: string) => `${plural(n, "payment")} failed or held, ${cash}`,
+    requestsFailed: (n: number) => `${plural(n, "request")} to the recruiter failed`,
     paused: "The study is paused: nobody new is let in",
+    flagged: (n: number) => `${plural(n, "live dialog is", "live dialogs are")} flagged`,
     silent: (n: number) => `${plural(n, "dialog is", "dialogs are")} silent`,
     toReview: (n: number) => `${n.toLocaleString("en")} to review`,
     figures: "How the study stands",
@@ -234,7 +258,7 @@ export const t = {
     bad: (n: number) => `– ${n} need a look`,
     round: (n: number, of: number) => `Round ${Math.min(Math.max(n, 1), of)}/${of}`,
     turn: { questioner: "Questioner’s turn", answerer: "Answerer’s turn" },
-    trouble: { slow: "slow", solo: "alone", away: "away", silent: "silent" },
+    trouble: { slow: "slow", solo: "alone", away: "away", leaving: "away for long", silent: "silent" },
     sent: " sent",
     away: "away",
     gone: "gone",
@@ -405,9 +429,10 @@ export const t = {
     endDo: "End it",
     endPays: (cash: string) => `End it and pay ${cash}`,
     pay: "Pay",
-    inFull: "In full",
     inFullOf: (cash: string) => `In full: ${cash} each`,
     own: "Another amount for each",
+    alwaysInFull: (who: string, cash: string) => `The ${who.toLowerCase()} has sent everything, and is paid in full: ${cash}.`,
+    atMost: (cash: string) => `${cash} at most, by the rules this dialog began with.`,
     ended: "The dialog was ended.",
 
     flag: "Flag this dialog",
@@ -459,6 +484,10 @@ export const t = {
     notData: "It is not complete, so it is no data. Only its pay is decided.",
     settle: "Settle pay, next",
     skip: "Skip",
+    paySum: "Pay",
+    pays: (cash: string) => `${cash} will be paid`,
+    refuses: (cash: string) => `${cash} will be refused`,
+    paysNothing: "no pay waits for a decision",
     willPay: "will be paid",
     willRefuse: "will be refused",
     refuse: "Refuse…",
@@ -559,11 +588,40 @@ export const t = {
     noDialogs: "They have been in no dialog yet.",
   },
 
+  requests: {
+    title: "Asked of the recruiter",
+    filters: "Filters of the requests",
+    what: "What",
+    worker: "Worker",
+    text: "Text",
+    by: "By",
+    at: "When",
+    state: "State",
+    problem: "Problem",
+    noneMatch: "No request matches this filter.",
+    count: (n: number) => plural(n, "request"),
+    sendAgain: "Send again",
+    maybeSent: "If it says that it may have been sent, look at the recruiter’s site first: it is sent once more.",
+    again: {
+      title: (what: string) => `Try once more: ${what}`,
+      what: "The hit manager tries once more. See to it that what was in the way is mended.",
+      submit: "Try again",
+      done: "It will be tried again.",
+    },
+    dismiss: {
+      title: (what: string) => `Dismiss: ${what}`,
+      what: "It is left at that: nothing more is done for it, and it waits for nobody any more.",
+      submit: "Dismiss it",
+      done: "It is dismissed.",
+    },
+  },
+
   ledger: {
     title: "Payments",
     sums: "Sums by state",
     filters: "Filters of the payments",
     worker: "Worker",
+    dialog: "Dialog",
     amount: "Amount",
     for: "For",
     state: "State",
@@ -660,6 +718,8 @@ export const t = {
     nothing: "Nothing would change.",
     change: "Change it",
     changed: "The study is changed.",
+    overtaken: "Somebody else has changed these meanwhile. What you wrote is still here, but it is about what held before.",
+    showAgain: "Show what holds now",
     fromTo: (name: string, from: string, to: string) => `${name}: ${from} → ${to}`,
   },
 

@@ -9,12 +9,14 @@ import type {
   DialogOut,
   DialogRow,
   Entry,
+  Flags,
   HitRows,
   LedgerRows,
   LobbyRow,
   Me,
   Now,
   PaymentOut,
+  RequestRows,
   ReviewStats,
   Role,
   Standing,
@@ -86,6 +88,7 @@ export const now: Now = {
   forecast: 421_900,
   hourly: 1_164,
   to_review: 12,
+  stuck: { payments: 3, cents: 450, requests: 1 },
   lobby: lobby.sort((a, b) => a.since - a.waited_s - (b.since - b.waited_s)),
   lobby_size: 9,
   health: {
@@ -100,7 +103,9 @@ export const now: Now = {
   },
 };
 
-export const calm: Now = { ...now, to_review: 0 };
+const NOTHING_STUCK = { payments: 0, cents: 0, requests: 0 };
+
+export const calm: Now = { ...now, to_review: 0, stuck: NOTHING_STUCK };
 
 export const empty: Now = {
   ...now,
@@ -114,6 +119,7 @@ export const empty: Now = {
   forecast: null,
   hourly: null,
   to_review: 0,
+  stuck: NOTHING_STUCK,
   lobby: [],
   lobby_size: 0,
 };
@@ -138,11 +144,14 @@ function boardRow(n: number): BoardRow {
   const away = n % 9 === 4 && !solo;
   const turn: Role = n % 2 === 0 ? "questioner" : "answerer";
   const round = (n % 10) + 1;
+  const turn_at = NOW - 4 - Math.floor(chance(n) * (n % 7 === 3 ? 200 : 80));
   const seat = (role: Role, k: number) => ({
     role,
     worker_id: workerId(100 + 2 * n + k),
     sent: role === "questioner" ? round : round - 1,
     away: away && role !== turn,
+    away_at: away && role !== turn ? NOW - (n % 4) * 12 : null,
+    grace_ends_at: away && role !== turn ? NOW - (n % 4) * 12 + 60 : null,
     gone: solo && role !== turn,
   });
   return {
@@ -153,9 +162,11 @@ function boardRow(n: number): BoardRow {
     round,
     rounds: 10,
     turn,
-    turn_at: NOW - 4 - Math.floor(chance(n) * (n % 7 === 3 ? 200 : 55)),
+    turn_at,
+    turn_ends_at: turn_at + 180,
     opened_at: NOW - 60 - n * 13,
     seats: [seat("questioner", 0), seat("answerer", 1)],
+    flags: n % 13 === 8 ? 1 + (n % 2) : 0,
   };
 }
 
@@ -255,6 +266,7 @@ const owed = (arrival_id: string, worker_id: string, change: Partial<PaymentOut>
   arrival_id,
   reason: "dialog",
   worker_id,
+  dialog_id: change.reason === "waiting" ? null : dialogId(Number(arrival_id.slice(1)) || 1),
   cents: 150,
   state: "owed",
   at: NOW - 420,
@@ -266,7 +278,7 @@ const owed = (arrival_id: string, worker_id: string, change: Partial<PaymentOut>
 });
 
 export function standing(change: Partial<Standing> = {}): Standing {
-  const seat = { away_at: null, gone: false, release: null, cents: 0 };
+  const seat = { away_at: null, gone: false, release: null, cents: 0, full_pay: 150 };
   return {
     phase: "paired",
     outcome: null,
@@ -319,8 +331,8 @@ export const solo: DialogOut = {
     phase: "solo",
     turn: "questioner",
     seats: [
-      { role: "questioner", arrival_id: "aq", worker_id: Q, sent: 7, away_at: NOW - 18, gone: false, release: null, cents: 0 },
-      { role: "answerer", arrival_id: "aa", worker_id: A, sent: 6, away_at: null, gone: true, release: "left", cents: 0 },
+      { role: "questioner", arrival_id: "aq", worker_id: Q, sent: 7, away_at: NOW - 18, gone: false, release: null, cents: 0, full_pay: 150 },
+      { role: "answerer", arrival_id: "aa", worker_id: A, sent: 6, away_at: null, gone: true, release: "left", cents: 0, full_pay: 150 },
     ],
   }),
   entries: [
@@ -329,6 +341,16 @@ export const solo: DialogOut = {
     { seq: base.entries.length + 2, at: NOW - 34, kind: "seat_lost", role: "answerer", why: "grace" },
   ],
   relaunched: true,
+};
+
+/** One of them has sent everything, the other is awaited. */
+export const nearlyDone: DialogOut = {
+  ...base,
+  standing: standing({
+    round: 10,
+    seats: standing().seats.map((seat) => ({ ...seat, sent: seat.role === "questioner" ? 10 : 9, full_pay: 120 })),
+  }),
+  entries: talk(19, NOW - 900),
 };
 
 const over = talk(20, NOW - 1_500);
@@ -390,6 +412,18 @@ export const dialogRows: DialogRow[] = Array.from({ length: 18 }, (_, n) => {
   };
 });
 
+export const flags: Flags = {
+  flags: [
+    { name: "short_answers", label: "short answers", means: "Answers of a word or two.", severity: "doubt", dialogs: 31 },
+    { name: "too_fast", label: "too fast", means: "A message came sooner than the one before it can be read and this one written.", severity: "doubt", dialogs: 17 },
+    { name: "same_address", label: "same address", means: "Both people came from one network address; it may be one person.", severity: "note", dialogs: 9 },
+    { name: "contact", label: "contact data", means: "A message holds an e-mail or web address, a user name or a long number.", severity: "harm", dialogs: 2 },
+    { name: "team", label: "by the team", means: "Somebody of the team saw something, and wrote what.", severity: null, dialogs: 2 },
+    { name: "pasted", label: "pasted", means: "Somebody pasted a long message, or several.", severity: "doubt", dialogs: 1 },
+    { name: "offensive", label: "offensive", means: "A message holds an offensive word, or insults the other person.", severity: "harm", dialogs: 0 },
+  ],
+};
+
 // --- People --------------------------------------------------------------------------------
 
 export const workerRows: WorkerRow[] = Array.from({ length: 16 }, (_, n) => ({
@@ -427,9 +461,9 @@ export const worker: WorkerOut = {
     { by: null, text: "Reported their partner as rude.", at: NOW - 170_000 },
   ],
   requests: [
-    { id: "r-81f2", kind: "bonus", target: "a6", by: "Amira Haddad", state: "wanted", at: NOW - 50, done_at: null, problem: null, text: "$0.50, for a dialog that we ended" },
-    { id: "r-77aa", kind: "message", target: A, by: "Jonas", state: "failed", at: NOW - 86_000, done_at: null, problem: "mturk: the worker takes no messages of this requester", text: "About your answers" },
-    { id: "r-6b10", kind: "bonus", target: "a5", by: "Jonas", state: "done", at: NOW - 200_000, done_at: NOW - 199_000, problem: null, text: "$0.20" },
+    { id: "r-81f2", kind: "bonus", target: "a6", worker_id: A, needs: "owner", by: "Amira Haddad", state: "wanted", at: NOW - 50, done_at: null, problem: null, text: "$0.50, for a dialog that we ended" },
+    { id: "r-77aa", kind: "message", target: A, worker_id: A, needs: "reviewer", by: "Jonas", state: "failed", at: NOW - 86_000, done_at: NOW - 85_990.25, problem: "mturk: the worker takes no messages of this requester", text: "About your answers" },
+    { id: "r-6b10", kind: "bonus", target: "a5", worker_id: A, needs: "owner", by: "Jonas", state: "done", at: NOW - 200_000, done_at: NOW - 199_000, problem: null, text: "$0.20" },
   ],
 };
 
@@ -458,6 +492,18 @@ export const ledger: LedgerRows = {
     owed("a37", workerId(10), { state: "sending", handed_in: "submitted" }),
   ],
   total: 922,
+  next: "c2",
+};
+
+export const requests: RequestRows = {
+  states: { wanted: 1, done: 41, failed: 1, dismissed: 1 },
+  rows: [
+    ...worker.requests,
+    { id: "r-5c02", kind: "block", target: workerId(5), worker_id: workerId(5), needs: "owner", by: "Amira Haddad", state: "done", at: NOW - 210_000, done_at: NOW - 209_980, problem: null, text: "Copies the caption into every answer." },
+    { id: "r-4411", kind: "retry", target: "a33", worker_id: workerId(6), needs: "owner", by: "Amira Haddad", state: "dismissed", at: NOW - 300_000, done_at: NOW - 299_000, problem: "this payment was taken back", text: "dialog" },
+    { id: "reject-a36", kind: "reject", target: "a36", worker_id: workerId(9), needs: "reviewer", by: "Jonas", state: "done", at: NOW - 310_000, done_at: NOW - 309_000, problem: null, text: "The answers were copied from the caption." },
+  ],
+  total: 44,
   next: "c2",
 };
 

@@ -26,13 +26,19 @@ const inHand = (what: DialogOut | null, second = false) => ({
 });
 const DOWN = new Refusal(503, "Please try again in a moment.", "try_again");
 
+/** The study as it is at first, and as somebody else has changed it by the second time. */
+function overtaken(): () => unknown {
+  let asked = 0;
+  return () => (asked++ === 0 ? data.study : { ...data.study, changes: { grace_s: 90 } });
+}
+
 export const screens: Record<string, Screen> = {
   now: { at: "/monitor" },
   "now-trouble": { at: "/monitor", told: { now: data.troubled, link: "lost" }, answers: { now: data.troubled } },
   "now-calm": {
     at: "/monitor",
     told: { now: data.calm, board: { ...data.board(31), rows: data.board(3).rows.slice(0, 2) } },
-    answers: { ledger: { ...data.ledger, sums: data.ledger.sums.slice(0, 4) } },
+    answers: { now: data.calm },
   },
   "now-empty": {
     at: "/monitor",
@@ -60,10 +66,13 @@ export const screens: Record<string, Screen> = {
   "dialog-extend": dialog(data.live, { press: ["act-extend"] }),
   "dialog-end": dialog(data.live, { press: ["act-end"] }),
   "dialog-end-own": dialog(data.live, { press: ["act-end", "radio:own", "ask-submit"] }),
+  "dialog-end-done": dialog(data.nearlyDone, { press: ["act-end", "radio:own"] }),
   "dialog-flag": dialog(data.live, { press: ["act-flag"] }),
   "dialog-missing": { at: "/monitor/dialogs/d0", answers: { "dialogs/*": new Refusal(404, "There is no such dialog.", "bad_request") } },
 
   review: { at: "/monitor/review" },
+  "review-unflagged": { at: "/monitor/review?unflagged=true" },
+  "review-flag-chosen": { at: "/monitor/review?flag=too_fast" },
   "review-second": { at: "/monitor/review", answers: inHand({ ...data.complete, payments: [] }, true) },
   "review-incomplete": { at: "/monitor/review", answers: inHand(data.abandoned) },
   "review-refused": { at: "/monitor/review", keys: ["j", "j", "P"], press: ["accept"] },
@@ -85,14 +94,22 @@ export const screens: Record<string, Screen> = {
   "worker-message": { at: `/monitor/workers/${data.A}`, press: ["act-write", "ask-submit"] },
 
   money: { at: "/monitor/money" },
-  "money-none": { at: "/monitor/money", answers: { ledger: { ...NOTHING, sums: [] }, hits: { ...data.hits, ...NOTHING, states: {}, why: "The study is paused." }, chains: NOTHING } },
+  "money-none": { at: "/monitor/money", answers: { ledger: { ...NOTHING, sums: [] }, requests: { ...NOTHING, states: {} }, hits: { ...data.hits, ...NOTHING, states: {}, why: "The study is paused." }, chains: NOTHING } },
   "money-approve": { at: "/monitor/money", press: ["choose:0", "choose:1", "choose:3", "approve"] },
+  "money-requests": { at: "/monitor/money?request_state=failed", answers: { requests: { ...data.requests, rows: data.requests.rows.filter(({ state }) => state === "failed"), total: 1, next: null } } },
+  "money-request-again": { at: "/monitor/money", press: ["request-again"] },
+  "money-request-dismiss": { at: "/monitor/money", press: ["request-dismiss"] },
   "money-retry": { at: "/monitor/money?state=failed", press: ["choose:2", "choose:3", "retry"] },
 
   study: { at: "/monitor/study" },
   "study-paused": { at: "/monitor/study", role: "viewer", answers: { study: { ...data.study, status: "paused" } }, told: { now: { ...data.now, status: "paused" } } },
   "study-pause": { at: "/monitor/study", press: ["pause"] },
   "study-wrong": { at: "/monitor/study", press: ["limit-pay_complete", "=1.555", "limits-review"] },
+  "study-overtaken": {
+    at: "/monitor/study",
+    answers: { study: overtaken() },
+    press: ["limit-pay_complete", "=1.80", "pause", "ask-submit"],
+  },
   "study-change": { at: "/monitor/study", press: ["limit-pay_complete", "=1.80", "limits-review"] },
 
   log: { at: "/monitor/log" },

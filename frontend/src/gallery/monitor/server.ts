@@ -30,6 +30,8 @@ const USUAL: Answers = {
   hits: data.hits,
   chains: data.chains,
   ledger: data.ledger,
+  requests: data.requests,
+  flags: data.flags,
   study: data.study,
   audit: { rows: data.auditRows, total: 211, next: "c2" },
   "review/stats": data.stats,

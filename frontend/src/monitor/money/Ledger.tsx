@@ -11,7 +11,7 @@ import { FilterBar, FilterSelect, optionsOf } from "../parts/FilterBar";
 import { Empty, Loaded } from "../parts/Loaded";
 import { Ask } from "../parts/Modal";
 import { Pager, useFilters } from "../parts/Pager";
-import { LedgerPill, None, WorkerLink } from "../parts/Pill";
+import { DialogLink, LedgerPill, None, WorkerLink } from "../parts/Pill";
 import { Table, type Column } from "../parts/Table";
 import { At } from "../parts/Time";
 import { useResource } from "../resource";
@@ -59,6 +59,7 @@ export function Ledger() {
         </>
       ),
     },
+    { name: t.ledger.dialog, cell: (row) => (row.dialog_id === null ? <None /> : <DialogLink id={row.dialog_id} />) },
     { name: t.ledger.amount, number: true, cell: (row) => cash(row.cents) },
     { name: t.ledger.for, cell: (row) => t.payments.reason(row.reason) },
     { name: t.ledger.state, cell: (row) => <LedgerPill state={row.state} /> },

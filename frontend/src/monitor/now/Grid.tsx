@@ -2,7 +2,7 @@
 
 import { Component } from "preact";
 import type { BoardRow, BoardSeat } from "../../generated/monitor";
-import { inOrder, type Placed, type Trouble } from "../board";
+import { inOrder, needsALook, type Placed, type Trouble } from "../board";
 import { useMonitor } from "../context";
 import { count, shortId } from "../format";
 import { Empty } from "../parts/Loaded";
@@ -15,7 +15,7 @@ export function Grid() {
   const { live } = useMonitor();
   const board = useStore(live.board);
   const placed = inOrder(board, useTime(5));
-  const bad = placed.filter(({ trouble }) => trouble !== "calm").length;
+  const bad = placed.filter(needsALook).length;
   return (
     <section class="panel" id="live" data-testid="grid">
       <h2>
@@ -42,7 +42,7 @@ export class Tile extends Component<Placed> {
 
   override render({ row, trouble }: Placed) {
     return (
-      <li class={`tile tile-${trouble}`} data-testid="tile">
+      <li class={`tile tile-${trouble}${row.flags > 0 ? " tile-flagged" : ""}`} data-testid="tile">
         <a href={dialogHref(row.id)} class="tile-link">
           <span class="tile-caption" dir="auto">
             {row.caption}
@@ -71,6 +71,11 @@ function TurnOf({ row, trouble }: { row: BoardRow; trouble: Trouble }) {
   return (
     <>
       {row.turn !== null && <span class={`turn turn-${row.turn}`}>{t.grid.turn[row.turn]}</span>}
+      {row.flags > 0 && (
+        <span class="tile-flags">
+          <span aria-hidden="true">⚑</span> {t.flags.count(row.flags)}
+        </span>
+      )}
       {trouble !== "calm" && <span class="trouble">{t.grid.trouble[trouble]}</span>}
     </>
   );

@@ -3,8 +3,8 @@
 import type { DialogRow } from "../../generated/monitor";
 import { count } from "../format";
 import { dialogHref } from "../router";
-import { nameOf, t } from "../texts";
-import { AcceptancePill, None, Pill, StandPill, WorkerLink } from "./Pill";
+import { t } from "../texts";
+import { AcceptancePill, FlagPill, None, StandPill, WorkerLink } from "./Pill";
 import { Table, type Column } from "./Table";
 import { At } from "./Time";
 
@@ -27,11 +27,7 @@ const COLUMNS: readonly Column<DialogRow>[] = [
       row.flags.length === 0 ? (
         <None />
       ) : (
-        row.flags.map((flag) => (
-          <Pill key={flag} tone="warn">
-            {nameOf(flag)}
-          </Pill>
-        ))
+        row.flags.map((flag) => <FlagPill key={flag} flag={flag} />)
       ),
   },
   { name: t.dialogs.workers, cell: (row) => row.workers.map((id) => <WorkerLink key={id} id={id} />) },

@@ -20,7 +20,7 @@ export function FilterBar({ children, label = t.filters.label }: BarProps) {
   );
 }
 
-interface FieldProps {
+export interface FieldProps {
   name: string;
   label: string;
   filters: Filters;

@@ -1,15 +1,21 @@
 /** A word with a colour: how something stands. */
 
 import type { ComponentChildren } from "preact";
-import type { Acceptance, LedgerState, Outcome, Phase, Role } from "../../generated/monitor";
+import type { Acceptance, LedgerState, Outcome, Phase, Role, Severity } from "../../generated/monitor";
+import { useFlag } from "../flags";
 import { shortId } from "../format";
 import { dialogHref, workerHref } from "../router";
-import { nameOf, t } from "../texts";
+import { t } from "../texts";
 
 export type Tone = "calm" | "good" | "warn" | "bad" | "questioner" | "answerer" | "accent";
 
-export function Pill({ tone = "calm", children }: { tone?: Tone; children: ComponentChildren }) {
-  return <span class={`pill pill-${tone}`}>{children}</span>;
+/** `more` is what the word means, for whoever points at it. */
+export function Pill({ tone = "calm", more = "", children }: { tone?: Tone; more?: string; children: ComponentChildren }) {
+  return (
+    <span class={`pill pill-${tone}`} title={more || undefined}>
+      {children}
+    </span>
+  );
 }
 
 /** Stands where there is nothing. */
@@ -45,7 +51,16 @@ const LEDGER: Record<LedgerState, Tone> = {
 
 export const LedgerPill = ({ state }: { state: LedgerState }) => <Pill tone={LEDGER[state]}>{t.ledgerStates[state]}</Pill>;
 
-export const FlagPill = ({ flag }: { flag: string }) => <Pill tone="warn">⚑ {nameOf(flag)}</Pill>;
+const SEVERITIES: Record<Severity, Tone> = { note: "calm", doubt: "warn", harm: "bad" };
+
+export function FlagPill({ flag }: { flag: string }) {
+  const { label, means, severity } = useFlag(flag);
+  return (
+    <Pill tone={severity === null ? "warn" : SEVERITIES[severity]} more={means}>
+      ⚑ {label}
+    </Pill>
+  );
+}
 
 export const WorkerLink = ({ id }: { id: string }) => (
   <a class="id" href={workerHref(id)} title={id}>

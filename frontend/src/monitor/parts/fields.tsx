@@ -80,12 +80,20 @@ interface ChoiceProps extends Common {
   onChange: (value: string) => void;
 }
 
-export function SelectField({ label, value, testid, options, onChange }: ChoiceProps) {
+/** `describedBy` is the id of what says more about what is chosen. */
+export function SelectField({ label, value, testid, options, onChange, describedBy }: ChoiceProps & { describedBy?: string | undefined }) {
   const id = useId();
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <select id={id} class="box" data-testid={testid} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+      <select
+        id={id}
+        class="box"
+        data-testid={testid}
+        value={value}
+        aria-describedby={describedBy}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      >
         {options.map(([key, text]) => (
           <option key={key} value={key}>
             {text}

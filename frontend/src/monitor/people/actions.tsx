@@ -63,12 +63,13 @@ export function AllowAsk(props: Props) {
 export function WriteAsk(props: Props) {
   const { api } = useMonitor();
   const act = useAct();
+  const key = useKey();
   const finish = useFinish(props, t.act.written);
   const [subject, setSubject] = useState("");
   const [text, setText] = useState("");
   const send = () => {
     if (subject.trim() === "" || text.trim() === "") return act.refuse(t.act.subjectAndText);
-    void act.run(() => api.write(props.worker.row.id, { subject: subject.trim(), text: text.trim() }), finish);
+    void act.run(() => api.write(props.worker.row.id, { key, subject: subject.trim(), text: text.trim() }), finish);
   };
   return (
     <Ask title={t.act.write(shortId(props.worker.row.id))} testid="write" act={act} submit={t.act.send} onSubmit={send} onClose={props.onClose}>

@@ -2,11 +2,13 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { Acceptance, Bulk, BulkDone, Outcome } from "../../generated/monitor";
-import { useAct } from "../act";
+import { useAct, useKey } from "../act";
 import { useMonitor, useMoney } from "../context";
+import { flagOf } from "../flags";
 import { CheckField, RadioField } from "../parts/fields";
 import { Ask } from "../parts/Modal";
 import type { Filters } from "../parts/Pager";
+import { useStore } from "../store";
 import { nameOf, t } from "../texts";
 
 interface Props {
@@ -22,12 +24,14 @@ const VERDICTS = [
 ] as const;
 
 export function BulkAsk({ filters, onClose, onDone }: Props) {
-  const { api, toasts } = useMonitor();
+  const { api, toasts, flags } = useMonitor();
   const cash = useMoney();
   const act = useAct();
   const [verdict, setVerdict] = useState("accepted");
   const [approve, setApprove] = useState(true);
   const [unflagged, setUnflagged] = useState(!filters.flag);
+  const key = useKey();
+  const known = useStore(flags.known);
   const [counted, setCounted] = useState<BulkDone | null>(null);
 
   const time = (name: string) => (filters[name] ? Number(filters[name]) : null);
@@ -56,7 +60,7 @@ export function BulkAsk({ filters, onClose, onDone }: Props) {
   const send = () => {
     if (counted === null || counted.dialogs === 0) return act.refuse(t.bulk.nothing);
     void act.run(
-      () => api.bulk({ ...wish, dry_run: false, expected: counted.dialogs }),
+      () => api.bulk({ ...wish, key, dry_run: false, expected: counted.dialogs }),
       (done) => {
         toasts.say(t.bulk.done(done.dialogs, done.payments, cash(done.cents)));
         onDone();
@@ -64,12 +68,17 @@ export function BulkAsk({ filters, onClose, onDone }: Props) {
       },
     );
   };
-  const by = Object.entries(filters).filter(([, value]) => value !== "");
+  // Whether flagged ones belong to it is asked below.
+  const by = Object.entries(filters).filter(([name, value]) => value !== "" && name !== "unflagged");
+  const said = (name: string, value: string) => {
+    if (name === "since" || name === "until") return new Date(Number(value) * 1_000).toLocaleString("en-GB");
+    return name === "flag" ? flagOf(known, value).label : nameOf(value);
+  };
   const submit = counted === null ? t.bulk.counting : t.bulk.submit(verdict, counted.dialogs, approve ? cash(counted.cents) : null);
   return (
     <Ask title={t.bulk.title} testid="bulk-ask" grave={verdict === "rejected"} act={act} submit={submit} unavailable={!counted?.dialogs} onSubmit={send} onClose={onClose}>
       <p>
-        {by.length === 0 ? t.bulk.everything : `${t.bulk.matching} ${by.map(([name, value]) => `${nameOf(name)} ${name === "since" || name === "until" ? new Date(Number(value) * 1_000).toLocaleString("en-GB") : nameOf(value)}`).join(", ")}.`}
+        {by.length === 0 ? t.bulk.everything : `${t.bulk.matching} ${by.map(([name, value]) => `${nameOf(name)} ${said(name, value)}`).join(", ")}.`}
       </p>
       <RadioField label={t.review.data} testid="bulk-verdict" value={verdict} options={VERDICTS} onChange={setVerdict} />
       <CheckField testid="bulk-unflagged" checked={unflagged} onChange={setUnflagged}>

@@ -11,18 +11,15 @@ import { t } from "../texts";
 
 interface Props {
   queue: Queue;
-  busy: boolean;
   onCommand: (command: Command) => void;
-  onReason: (arrival: string, text: string) => void;
 }
 
-export function Decide({ queue, busy, onCommand, onReason }: Props) {
+export function DecidePay({ queue, onCommand, onReason }: Props & { onReason: (arrival: string, text: string) => void }) {
   const dialog = queue.turn?.dialog;
   if (!dialog) return null;
-  const press = (command: Command) => () => onCommand(command);
   return (
     <>
-      <h2>{t.review.pay}</h2>
+      <h2 id="decide-pay">{t.review.pay}</h2>
       {dialog.standing.seats.map((seat) => {
         const line = queue.pay.find((each) => each.arrival_id === seat.arrival_id);
         return (
@@ -35,11 +32,35 @@ export function Decide({ queue, busy, onCommand, onReason }: Props) {
             {line === undefined ? (
               <p class="muted">{t.review.nothingOwed(t.roles[seat.role])}</p>
             ) : (
-              <Pay line={line} onToggle={press(`pay-${seat.role}`)} onReason={(text) => onReason(line.arrival_id, text)} />
+              <Pay line={line} onToggle={() => onCommand(`pay-${seat.role}`)} onReason={(text) => onReason(line.arrival_id, text)} />
             )}
           </div>
         );
       })}
+    </>
+  );
+}
+
+/** What the pay comes to, where the lines themselves may be out of sight. */
+export function PaySum({ pay }: { pay: readonly PayLine[] }) {
+  const cash = useMoney();
+  const sum = (lines: readonly PayLine[]) => cash(lines.reduce((all, { cents }) => all + cents, 0));
+  const [paid, refused] = [pay.filter((line) => line.approve), pay.filter((line) => !line.approve)];
+  const parts = [
+    ...(paid.length > 0 ? [t.review.pays(sum(paid))] : []),
+    ...(refused.length > 0 ? [t.review.refuses(sum(refused))] : []),
+  ];
+  return (
+    <p class="pay-sum small">
+      <a href="#decide-pay">{t.review.paySum}</a>: {parts.length > 0 ? parts.join(", ") : t.review.paysNothing}
+    </p>
+  );
+}
+
+export function DecideData({ queue, busy, onCommand }: Props & { busy: boolean }) {
+  const press = (command: Command) => () => onCommand(command);
+  return (
+    <>
       <h2>{t.review.data}</h2>
       <div class="verdicts">
         {hasVerdict(queue) ? (

@@ -12,11 +12,21 @@ import { t } from "../texts";
 import { heldLimit, isPay, LIMITS, readLimit, shownLimit, type LimitName } from "./limits";
 
 interface Props {
+  /** As it was when the form was opened. */
   study: StudyOut;
   onDone: () => void;
 }
 
-export function LimitsForm({ study, onDone }: Props) {
+interface FormProps extends Props {
+  /** Somebody else has changed it since. */
+  overtaken: boolean;
+  /** Somebody has begun to write. */
+  onChanging: () => void;
+  /** Forget what was written, and begin with what holds now. */
+  onAgain: () => void;
+}
+
+export function LimitsForm({ study, overtaken, onChanging, onAgain, onDone }: FormProps) {
   const { me } = useMonitor();
   const { currency } = me.study;
   const owner = useMay("owner");
@@ -43,6 +53,14 @@ export function LimitsForm({ study, onDone }: Props) {
       <p class="muted">
         {t.limits.what} {owner && t.limits.emptied}
       </p>
+      {overtaken && (
+        <div class="note note-warn" role="alert" data-testid="overtaken">
+          <p>{t.limits.overtaken}</p>
+          <Button testid="limits-again" onPress={onAgain}>
+            {t.limits.showAgain}
+          </Button>
+        </div>
+      )}
       <ul class="limits">
         {names.map((name) => (
           <li key={name}>
@@ -62,7 +80,10 @@ export function LimitsForm({ study, onDone }: Props) {
                 value={texts[name] ?? ""}
                 placeholder={heldLimit(name, study.from_file[name], currency)}
                 problem={wrong.has(name) ? (isPay(name) ? t.act.amountWrong(amountOf(150, currency)) : t.limits.secondsWrong) : undefined}
-                onInput={(text) => setTexts({ ...texts, [name]: text })}
+                onInput={(text) => {
+                  onChanging();
+                  setTexts({ ...texts, [name]: text });
+                }}
               />
             )}
           </li>
@@ -101,7 +122,7 @@ function ChangeAsk({ study, changes, names, onClose, onDone }: ChangeProps) {
   const send = () => {
     if (reason.trim() === "") return act.refuse(t.act.giveReason);
     void act.run(
-      () => api.change({ changes, reason: reason.trim() }),
+      () => api.change({ changes, known: study.changes, reason: reason.trim() }),
       (done) => {
         say(t.limits.changed, done);
         onDone();

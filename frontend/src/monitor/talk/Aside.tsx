@@ -3,7 +3,7 @@
 import type { DialogOut, JudgementOut, PaymentOut } from "../../generated/monitor";
 import { useMoney } from "../context";
 import { Empty } from "../parts/Loaded";
-import { AcceptancePill, LedgerPill, Pill, StandPill, WorkerLink } from "../parts/Pill";
+import { AcceptancePill, DialogLink, LedgerPill, Pill, StandPill, WorkerLink } from "../parts/Pill";
 import { At, Elapsed } from "../parts/Time";
 import { t } from "../texts";
 
@@ -84,7 +84,8 @@ export function Facts({ dialog }: { dialog: DialogOut }) {
   );
 }
 
-export function Payments({ payments }: { payments: PaymentOut[] }) {
+/** Each leads to the other page that it belongs on. */
+export function Payments({ payments, to = "worker" }: { payments: PaymentOut[]; to?: "worker" | "dialog" }) {
   const cash = useMoney();
   return (
     <section class="panel" data-testid="payments">
@@ -96,7 +97,8 @@ export function Payments({ payments }: { payments: PaymentOut[] }) {
           {payments.map((payment) => (
             <li key={`${payment.arrival_id} ${payment.reason}`}>
               <b class="num">{cash(payment.cents)}</b> {t.payments.reason(payment.reason)}{" "}
-              <LedgerPill state={payment.state} /> <WorkerLink id={payment.worker_id} />
+              <LedgerPill state={payment.state} />{" "}
+              {to === "worker" ? <WorkerLink id={payment.worker_id} /> : payment.dialog_id !== null && <DialogLink id={payment.dialog_id} />}
               {payment.problem && <p class="problem">{payment.problem}</p>}
               {payment.note && (
                 <p class="muted" dir="auto">

@@ -1,13 +1,12 @@
 /** What the team may do to a dialog, each behind a question. */
 
 import { useState } from "preact/hooks";
-import type { DialogOut, Role } from "../../generated/monitor";
+import type { DialogOut, Role, SeatOut } from "../../generated/monitor";
 import { useAct, useKey, useSayDone } from "../act";
 import { useMonitor, useMoney } from "../context";
 import { amountOf, centsOf } from "../format";
 import { RadioField, TextField } from "../parts/fields";
 import { Ask } from "../parts/Modal";
-import { useResource } from "../resource";
 import { t } from "../texts";
 
 interface Props {
@@ -83,16 +82,19 @@ export function EndAsk({ dialog, onClose }: Props) {
   const act = useAct();
   const say = useSayDone();
   const key = useKey();
-  const study = useResource(api.study, "study");
-  const full = study.data?.changes.pay_complete ?? study.data?.from_file.pay_complete ?? null;
   const there = dialog.standing.seats.filter((seat) => !seat.gone && seat.release === null);
+  // Who has sent everything is paid in full, whatever the others are given.
+  const done = there.filter((seat) => seat.sent >= dialog.rounds);
+  const others = there.filter((seat) => seat.sent < dialog.rounds);
+  const inFull = (seats: readonly SeatOut[]) => seats.reduce((sum, { full_pay }) => sum + full_pay, 0);
   const [reason, setReason] = useState("");
   const [how, setHow] = useState("full");
   const [amounts, setAmounts] = useState<Partial<Record<Role, string>>>({});
 
-  const textOf = (role: Role) => amounts[role] ?? (full === null ? "" : amountOf(full, currency));
-  const cents = there.map(({ role }) => [role, centsOf(textOf(role), currency)] as const);
-  const sum = how === "full" ? (full === null ? null : full * there.length) : cents.reduce<number | null>((all, [, c]) => (all === null || c === null ? null : all + c), 0);
+  const textOf = (seat: SeatOut) => amounts[seat.role] ?? amountOf(seat.full_pay, currency);
+  const cents = others.map((seat) => [seat.role, centsOf(textOf(seat), currency)] as const);
+  const own = cents.reduce<number | null>((all, [, c]) => (all === null || c === null ? null : all + c), inFull(done));
+  const sum = how === "full" ? inFull(there) : own;
   const send = () => {
     if (reason.trim() === "") return act.refuse(t.act.giveReason);
     if (how === "own" && cents.some(([, c]) => c === null)) return act.refuse(t.act.amountWrong(amountOf(150, currency)));
@@ -114,21 +116,28 @@ export function EndAsk({ dialog, onClose }: Props) {
         testid="end-how"
         value={how}
         options={[
-          ["full", full === null ? t.act.inFull : t.act.inFullOf(cash(full))],
+          ["full", t.act.inFullOf(cash(there[0]?.full_pay ?? 0))],
           ["own", t.act.own],
         ]}
         onChange={setHow}
       />
       {how === "own" &&
-        there.map(({ role }) => (
+        done.map(({ role, full_pay }) => (
+          <p key={role} class="muted" data-testid={`end-full-${role}`}>
+            {t.act.alwaysInFull(t.roles[role], cash(full_pay))}
+          </p>
+        ))}
+      {how === "own" &&
+        others.map((seat) => (
           <TextField
-            key={role}
-            label={t.roles[role]}
-            testid={`end-${role}`}
+            key={seat.role}
+            label={t.roles[seat.role]}
+            hint={t.act.atMost(cash(seat.full_pay))}
+            testid={`end-${seat.role}`}
             mode="decimal"
             unit={currency}
-            value={textOf(role)}
-            onInput={(text) => setAmounts({ ...amounts, [role]: text })}
+            value={textOf(seat)}
+            onInput={(text) => setAmounts({ ...amounts, [seat.role]: text })}
           />
         ))}
     </Ask>
@@ -139,12 +148,13 @@ export function FlagAsk({ dialog, onClose, onDone, round = 0 }: Props & { round?
   const { api } = useMonitor();
   const act = useAct();
   const say = useSayDone();
+  const key = useKey();
   const [about, setAbout] = useState("both");
   const [reason, setReason] = useState("");
   const seq = dialog.entries.find((e) => e.kind === "said" && e.round === round && e.role === about)?.seq;
   const send = () => {
     if (reason.trim() === "") return act.refuse(t.act.giveReason);
-    const what = { reason: reason.trim(), role: isRole(about) ? about : null, seq: seq ?? null };
+    const what = { key, reason: reason.trim(), role: isRole(about) ? about : null, seq: seq ?? null };
     void act.run(
       () => api.flag(dialog.id, what),
       (done) => {

@@ -3,6 +3,7 @@
 import { useMonitor } from "../context";
 import { DialogTable } from "../parts/DialogTable";
 import { FilterBar, FilterSelect, FilterText, FilterTime, optionsOf } from "../parts/FilterBar";
+import { FlagFilter } from "../parts/FlagFilter";
 import { Head } from "../parts/Head";
 import { Empty, Loaded } from "../parts/Loaded";
 import { Pager, useFilters } from "../parts/Pager";
@@ -17,7 +18,6 @@ export function DialogsView() {
   const [query, set] = useFilters([...NAMES, "after"]);
   const list = useResource(() => api.dialogs(query), hrefOf("", query), ["dialogs", "review"]);
   const filtered = NAMES.some((name) => query[name]);
-  const flags = [...new Set(list.data?.rows.flatMap((row) => row.flags))];
   const field = { filters: query, set };
   return (
     <>
@@ -26,7 +26,7 @@ export function DialogsView() {
         <FilterSelect name="phase" label={t.filters.phase} options={optionsOf(t.phases)} {...field} />
         <FilterSelect name="outcome" label={t.filters.outcome} options={optionsOf(t.outcomes)} {...field} />
         <FilterSelect name="acceptance" label={t.filters.acceptance} options={optionsOf(t.acceptances)} {...field} />
-        <FilterText name="flag" label={t.filters.flag} list={flags} {...field} />
+        <FlagFilter {...field} />
         <FilterText name="worker" label={t.filters.worker} {...field} />
         <FilterTime name="since" label={t.filters.since} {...field} />
         <FilterTime name="until" label={t.filters.until} {...field} />

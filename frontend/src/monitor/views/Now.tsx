@@ -2,7 +2,7 @@
 
 import type { Now } from "../../generated/monitor";
 import { useMonitor, useMoney } from "../context";
-import { count, money, share, spanOf } from "../format";
+import { count, share, spanOf } from "../format";
 import { Chart } from "../now/Chart";
 import { Grid } from "../now/Grid";
 import { HealthPanel, troubles } from "../now/Health";
@@ -10,7 +10,6 @@ import { Lobby } from "../now/Lobby";
 import { Head } from "../parts/Head";
 import { Skeleton } from "../parts/Loaded";
 import { At, useTime } from "../parts/Time";
-import { useResource } from "../resource";
 import { useStore } from "../store";
 import { t } from "../texts";
 import { inOrder } from "../board";
@@ -41,21 +40,20 @@ export function NowView() {
 
 /** What a person has to look at, the worst first; each leads to where it is dealt with. */
 function Attention({ now }: { now: Now }) {
-  const { api, live, me } = useMonitor();
+  const { live } = useMonitor();
+  const cash = useMoney();
   const time = useTime(5);
-  const board = useStore(live.board);
-  const ledger = useResource(() => api.ledger({ state: "failed" }), "failed", ["ledger"]);
-  const sums = (ledger.data?.sums ?? []).filter(({ state }) => state === "failed" || state === "held");
-  const stuck = sums.reduce((sum, { payments }) => sum + payments, 0);
-  const stuckCents = sums.reduce((sum, { cents }) => sum + cents, 0);
-  const silent = inOrder(board, time).filter(({ trouble }) => trouble === "silent").length;
+  const placed = inOrder(useStore(live.board), time);
+  const silent = placed.filter(({ trouble }) => trouble === "silent").length;
+  const flagged = placed.filter(({ row }) => row.flags > 0).length;
+  const { payments, cents, requests } = now.stuck;
 
   const items: { tone: string; text: string; href: string }[] = [
     ...troubles(now.health, now.at).map((text) => ({ tone: "bad", text, href: "#health" })),
-    ...(stuck > 0
-      ? [{ tone: "bad", text: t.now.paymentsFailed(stuck, money(stuckCents, me.study.currency)), href: "/monitor/money?state=failed" }]
-      : []),
+    ...(payments > 0 ? [{ tone: "bad", text: t.now.paymentsFailed(payments, cash(cents)), href: "/monitor/money?problem=true" }] : []),
+    ...(requests > 0 ? [{ tone: "bad", text: t.now.requestsFailed(requests), href: "/monitor/money?request_state=failed" }] : []),
     ...(now.status === "paused" ? [{ tone: "warn", text: t.now.paused, href: "/monitor/study" }] : []),
+    ...(flagged > 0 ? [{ tone: "warn", text: t.now.flagged(flagged), href: "#live" }] : []),
     ...(silent > 0 ? [{ tone: "warn", text: t.now.silent(silent), href: "#live" }] : []),
     ...(now.to_review > 0 ? [{ tone: "accent", text: t.now.toReview(now.to_review), href: "/monitor/review" }] : []),
   ];

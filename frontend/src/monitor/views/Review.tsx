@@ -8,6 +8,7 @@ import { shortId } from "../format";
 import { useKeys, type Command } from "../keys";
 import { Button } from "../parts/Button";
 import { FilterBar, FilterSelect, FilterText, FilterTime, optionsOf } from "../parts/FilterBar";
+import { FlagFilter } from "../parts/FlagFilter";
 import { Head } from "../parts/Head";
 import { Empty, Skeleton } from "../parts/Loaded";
 import { Problem } from "../parts/Modal";
@@ -15,7 +16,7 @@ import { useFilters } from "../parts/Pager";
 import { At, useTime } from "../parts/Time";
 import { afterMove, EMPTY_QUEUE, hasVerdict, judgeOf, unreasoned, type Queue } from "../queue";
 import { BulkAsk } from "../review/Bulk";
-import { Decide } from "../review/Decide";
+import { DecideData, DecidePay, PaySum } from "../review/Decide";
 import { Help } from "../review/Help";
 import { RejectAsk } from "../review/Reject";
 import { Stats } from "../review/Stats";
@@ -26,7 +27,7 @@ import { Item } from "../talk/Item";
 import { Transcript } from "../talk/Transcript";
 import { t } from "../texts";
 
-const NAMES = ["flag", "worker", "outcome", "since", "until"] as const;
+const NAMES = ["flag", "unflagged", "worker", "outcome", "since", "until"] as const;
 
 export function ReviewView() {
   const may = useMay("reviewer");
@@ -148,7 +149,7 @@ function Desk() {
     <>
       <div class="review-filters">
         <FilterBar label={t.review.filters}>
-          <FilterText name="flag" label={t.filters.flag} {...field} />
+          <FlagFilter without {...field} />
           <FilterText name="worker" label={t.filters.worker} {...field} />
           <FilterSelect name="outcome" label={t.filters.outcome} options={optionsOf(t.outcomes)} {...field} />
           <FilterTime name="since" label={t.filters.since} {...field} />
@@ -221,12 +222,17 @@ interface InHandProps {
   onReason: (arrival: string, text: string) => void;
 }
 
+/** On a narrow screen the bar with the verdicts stays at the bottom, below whatever is read. */
 function InHand({ dialog, queue, busy, error, onCommand, onReason }: InHandProps) {
   return (
     <div class="talk-aside">
       <section class="panel decide" aria-label={t.review.decide}>
-        <Decide queue={queue} busy={busy} onCommand={onCommand} onReason={onReason} />
-        <Problem text={error} />
+        <DecidePay queue={queue} onCommand={onCommand} onReason={onReason} />
+        <div class="decide-bar" data-testid="decide-bar">
+          <PaySum pay={queue.pay} />
+          <Problem text={error} />
+          <DecideData queue={queue} busy={busy} onCommand={onCommand} />
+        </div>
       </section>
       <section class="panel" aria-label={t.talk.about}>
         <Item dialog={dialog} />

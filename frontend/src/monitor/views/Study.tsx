@@ -1,6 +1,6 @@
 /** The study as it runs: pausing it, what can be changed for dialogs to come, and its file. */
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { StudyOut } from "../../generated/monitor";
 import { useAct, useSayDone } from "../act";
 import { useMay, useMonitor } from "../context";
@@ -26,7 +26,7 @@ export function StudyView() {
         {(data) => (
           <div class="study-page">
             <Standing study={data} onDone={study.reload} />
-            <LimitsForm key={JSON.stringify(data.changes)} study={data} onDone={study.reload} />
+            <Limits study={data} onDone={study.reload} />
             <section class="panel" data-testid="study-log">
               <h2>{t.study.log}</h2>
               <Loaded resource={audit} lines={4}>
@@ -41,6 +41,36 @@ export function StudyView() {
         )}
       </Loaded>
     </>
+  );
+}
+
+/**
+ * The form stays with what it was opened for: nothing that somebody writes is lost when somebody
+ * else changes the study meanwhile. It begins anew when it is done, or when they want it to.
+ */
+function Limits({ study, onDone }: { study: StudyOut; onDone: () => void }) {
+  const [seen, setSeen] = useState(study);
+  const [changing, setChanging] = useState(false);
+  const other = JSON.stringify(study.changes) !== JSON.stringify(seen.changes);
+  const again = () => {
+    setSeen(study);
+    setChanging(false);
+  };
+  useEffect(() => {
+    if (other && !changing) again();
+  }, [other, changing]);
+  return (
+    <LimitsForm
+      key={JSON.stringify(seen.changes)}
+      study={seen}
+      overtaken={other}
+      onChanging={() => setChanging(true)}
+      onAgain={again}
+      onDone={() => {
+        setChanging(false);
+        onDone();
+      }}
+    />
   );
 }
 

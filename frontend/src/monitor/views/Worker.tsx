@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import type { Release, WorkerOut } from "../../generated/monitor";
-import { useAct } from "../act";
+import { newKey, useAct } from "../act";
 import { useMay, useMonitor, useMoney } from "../context";
 import { count, shortId, spanOf } from "../format";
 import { Button } from "../parts/Button";
@@ -13,14 +13,15 @@ import { Empty, Loaded } from "../parts/Loaded";
 import { Problem } from "../parts/Modal";
 import { At } from "../parts/Time";
 import { RequestPill } from "../people/RequestPill";
+import { OnFailed } from "../people/OnFailed";
 import { AllowAsk, BonusAsk, ExcludeAsk, WriteAsk } from "../people/actions";
 import { useResource } from "../resource";
 import { Payments } from "../talk/Aside";
-import { nameOf, t } from "../texts";
+import { t } from "../texts";
 
 export function WorkerView({ id }: { id: string }) {
   const { api } = useMonitor();
-  const found = useResource(() => api.worker(id), id, ["workers", "dialogs", "ledger", "review"]);
+  const found = useResource(() => api.worker(id), id, ["workers", "dialogs", "ledger", "requests", "review"]);
   return (
     <>
       <Head title={t.worker.title(shortId(id))} back={{ href: "/monitor/workers", text: t.views.workers }}>
@@ -79,8 +80,8 @@ function Whole({ worker, onNoted }: { worker: WorkerOut; onNoted: () => void }) 
           )}
         </section>
         <Notes worker={worker} onNoted={onNoted} />
-        <Payments payments={worker.payments} />
-        <Requests worker={worker} />
+        <Payments payments={worker.payments} to="dialog" />
+        <Requests worker={worker} onDone={onNoted} />
       </div>
       <section class="panel">
         <h2>{t.views.dialogs}</h2>
@@ -95,12 +96,14 @@ function Notes({ worker, onNoted }: { worker: WorkerOut; onNoted: () => void }) 
   const may = useMay("reviewer");
   const act = useAct();
   const [text, setText] = useState("");
+  const [key, setKey] = useState(newKey);
   const send = () => {
     if (text.trim() === "") return act.refuse(t.act.writeSomething);
     void act.run(
-      () => api.note(worker.row.id, text.trim()),
+      () => api.note(worker.row.id, { key, text: text.trim() }),
       () => {
         setText("");
+        setKey(newKey());
         onNoted();
       },
     );
@@ -140,7 +143,7 @@ function Notes({ worker, onNoted }: { worker: WorkerOut; onNoted: () => void }) 
   );
 }
 
-function Requests({ worker }: { worker: WorkerOut }) {
+function Requests({ worker, onDone }: { worker: WorkerOut; onDone: () => void }) {
   return (
     <section class="panel" data-testid="requests">
       <h2>{t.worker.requests}</h2>
@@ -150,12 +153,13 @@ function Requests({ worker }: { worker: WorkerOut }) {
         <ul class="rows">
           {worker.requests.map((request) => (
             <li key={request.id}>
-              <RequestPill state={request.state} /> <b>{nameOf(request.kind)}</b>{" "}
+              <RequestPill state={request.state} /> <b>{t.requestKinds[request.kind]}</b>{" "}
               <span class="muted">
                 {request.by ?? t.common.system}, <At at={request.at} />
               </span>
               {request.text && <p dir="auto">{request.text}</p>}
               {request.problem && <p class="problem">{request.problem}</p>}
+              <OnFailed request={request} onDone={onDone} />
             </li>
           ))}
         </ul>
