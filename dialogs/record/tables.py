@@ -394,6 +394,8 @@ sign_ins: Final = Table(
     Column("good", Boolean, nullable=False),
     Index("ix_sign_ins_name", "name", "at"),
     Index("ix_sign_ins_address", "address", "at"),
+    # By which those are found that no longer count.
+    Index("ix_sign_ins_at", "good", "at"),
 )
 
 # What the team has done: who, what, when, before, after. Never changed.

@@ -64,6 +64,7 @@ def upgrade() -> None:
     )
     op.create_index("ix_sign_ins_name", "sign_ins", ["name", "at"])
     op.create_index("ix_sign_ins_address", "sign_ins", ["address", "at"])
+    op.create_index("ix_sign_ins_at", "sign_ins", ["good", "at"])
     op.create_table(
         "audit",
         sa.Column("id", sa.Text(), nullable=False),
