@@ -26,7 +26,7 @@ from benchmarks.messages import machine
 from benchmarks.processes import tree_cpu_seconds
 from dialogs.record import accounts, listing, marks, overview, people
 from dialogs.record.agreement import review_stats
-from dialogs.record.engine import durability
+from dialogs.record.engine import durability, open_engine
 from dialogs.record.errors import RecordError
 from dialogs.record.review_desk import ReviewDesk
 from dialogs.record.review_queue import ANY, Filters
@@ -173,6 +173,16 @@ class _Study:
     async def _measure(
         self, name: str, work: Work, most: float, after: Work | None = None, times: int = ASKED
     ) -> None:
+        try:
+            await self._timed(name, work, most, after, times)
+        except RecordError as error:
+            # Others may do well.
+            where = f"{self._database}, {self._size.dialogs:,} dialogs"
+            self.problems.append(f"{where}: {name}: {error}")
+
+    async def _timed(
+        self, name: str, work: Work, most: float, after: Work | None, times: int
+    ) -> None:
         took: list[float] = []
         cpu_s = 0.0
         if times > 1:
@@ -207,7 +217,7 @@ def _ends_after(connection: Connection, number: int) -> float:
     """When the oldest complete dialogs that wait, so many, have ended."""
     query = (
         select(dialogs.c.ended_at)
-        .where(dialogs.c.study_id == STUDY, TO_JUDGE, dialogs.c.outcome == Outcome.COMPLETE.value)
+        .where(dialogs.c.study_id == STUDY, TO_JUDGE)
         .order_by(dialogs.c.ended_at)
         .offset(number)
         .limit(1)
@@ -221,12 +231,11 @@ async def _measured(
     record = Record(url)
     record.open()
     try:
-        judged.fill(record.engine, size)
+        filling = open_engine(url, patient=True)
+        judged.fill(filling, size)
+        filling.dispose()
         study = _Study(database, pid, size, record, at_once, tell)
-        try:
-            await study.ask_all()
-        except RecordError as error:
-            study.problems.append(f"{database}, {size.dialogs:,} dialogs: {error}")
+        await study.ask_all()
         return study.rows, study.problems, durability(record.engine)
     finally:
         await record.close()
@@ -284,7 +293,7 @@ def table(result: dict[str, Any]) -> str:
             for row in result["rows"]
             if row["question"] == name
         }
-        cells = "".join(f"{_cell(mine[column]):>24}" for column in columns)
+        cells = "".join(f"{_cell(mine.get(column)):>24}" for column in columns)
         wanted = next(iter(mine.values()))["wanted_ms"]
         lines.append(f"{name:<32}{cells}   ≤ {wanted:,.0f}")
     missed = [row for row in result["rows"] if not row["met"]]
@@ -298,6 +307,8 @@ def table(result: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _cell(row: Row) -> str:
+def _cell(row: Row | None) -> str:
+    if row is None:
+        return "failed "
     mark = " " if row["met"] else "*"
     return f"{row['median_ms']:,.1f} / {row['cpu_ms']:,.1f}{mark}"
