@@ -29,7 +29,7 @@ PAGE_SOURCES := $(shell find frontend/src -type f 2>/dev/null) $(wildcard fronte
   frontend/tsconfig.json frontend/vite.config.ts
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test check format types e2e chaos bench bench-hits bench-monitor bench-page bench-quality lock clean
+.PHONY: help setup demo run test check format types e2e chaos bench bench-hits bench-monitor bench-page bench-quality bench-reading lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -82,6 +82,9 @@ bench-page: $(DEV) $(PAGES) ## measure the memory of the monitor's page for an h
 
 bench-quality: $(DEV) ## measure the quality flags: false alarms, recall, speed
 	$(BIN)/python -m benchmarks quality $(ARGS)
+
+bench-reading: $(DEV) ## measure the review and the team's lists in a large study (ARGS=--quick is shorter)
+	$(BIN)/python -m benchmarks reading $(ARGS)
 
 lock: ## pin the requirements anew from pyproject.toml (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \

@@ -1,7 +1,7 @@
 """The overview: `python -m benchmarks [names] [--quick] [--json FILE]` (`make bench`).
 
-Each benchmark answers one question, on servers of its own. `hits` takes long, and `quality` needs
-no server; they run when they are named (`make bench-hits`, `make bench-quality`). Exit code 1 means
+Each benchmark answers one question, on servers of its own. `hits` and `reading` take long, and
+`quality` needs no server; they run when they are named (`make bench-hits`, …). Exit code 1 means
 that one failed: requests were refused, a database was less durable than it must be, or a step grows
 much faster than its study. A target that is missed is told, and is no failure.
 """
@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import orjson
 
-from benchmarks import hits, messages, monitor, page, pairing, quality
+from benchmarks import hits, messages, monitor, page, pairing, quality, reading
 from tests.services import ValkeyServer
 
 Tell = Callable[[str], None]
@@ -54,6 +54,11 @@ def _quality(quick: bool, tell: Tell) -> tuple[dict[str, Any], str]:
     return result, quality.table(result)
 
 
+def _reading(quick: bool, tell: Tell) -> tuple[dict[str, Any], str]:
+    result = reading.run(quick=quick, tell=tell)
+    return result, reading.table(result)
+
+
 BENCHMARKS: Final[dict[str, Callable[[bool, Tell], tuple[dict[str, Any], str]]]] = {
     "messages": _messages,
     "pairing": _pairing,
@@ -61,6 +66,7 @@ BENCHMARKS: Final[dict[str, Callable[[bool, Tell], tuple[dict[str, Any], str]]]]
     "monitor": _monitor,
     "page": _page,
     "quality": _quality,
+    "reading": _reading,
 }
 USUAL: Final = ("messages", "pairing")
 

@@ -38,6 +38,8 @@ REWARD: Final = 10
 FULL_PAY: Final = 150
 LEAVERS_PAY: Final = 20
 DIALOGS_A_WORKER: Final = 5
+EVERY_S: Final = 60.0
+"""Seconds from one dialog to the next."""
 _AT_ONCE: Final = 2_000
 """Rows in one transaction."""
 _UNSEEN: Final = 50
@@ -75,14 +77,14 @@ class Seat:
 def begin(engine: Engine, size: Size) -> None:
     """A study with its items and with people who have not come yet."""
     study = {"id": STUDY, "status": StudyStatus.OPEN.value, "config": "{}", "created_at": 0.0}
-    _write(engine, t.studies, [study])
-    _write(engine, t.items, (_item(n) for n in range(size.items)))
-    _write(
+    write(engine, t.studies, [study])
+    write(engine, t.items, (_item(n) for n in range(size.items)))
+    write(
         engine,
         t.workers,
         (
             {
-                "id": _worker(n),
+                "id": worker_id(n),
                 "study_id": STUDY,
                 "recruiter": FarSide.name,
                 "external_id": _external(n),
@@ -110,7 +112,7 @@ def closed_seats(engine: Engine, far_side: FarSide, number: int) -> list[Seat]:
     made = [Seat(new_hit_id(), f"4{n:029d}") for n in range(number)]
     for seat in made:
         far_side.add_hit(RemoteHit(seat.remote_id, HitStatus.CLOSED, 1, 0))
-    _write(
+    write(
         engine,
         t.hits,
         (
@@ -155,36 +157,37 @@ def hold(
             _external(_who(size, number, side)),
             f"code-{number}-{side}",
         )
-    _write(engine, t.dialogs, (_dialog(number) for number in numbers))
-    _write(engine, t.arrivals, (_arrival(size, n, side, seat) for (n, side), seat in both))
-    _write(engine, t.seats, (_seat(size, n, side) for (n, side), _ in both))
-    _write(engine, t.releases, (_release(n, side) for (n, side), _ in both))
-    _write(engine, t.ledger, (_owed(n, side) for (n, side), _ in both))
-    _write(engine, t.relaunches, (_relaunch(n) for n in numbers if _alone(n)))
+    write(engine, t.dialogs, (_dialog(number) for number in numbers))
+    write(engine, t.arrivals, (_arrival(size, n, side, seat) for (n, side), seat in both))
+    write(engine, t.seats, (_seat(size, n, side) for (n, side), _ in both))
+    write(engine, t.releases, (_release(n, side) for (n, side), _ in both))
+    write(engine, t.ledger, (_owed(n, side) for (n, side), _ in both))
+    write(engine, t.relaunches, (_relaunch(n) for n in numbers if is_alone(n)))
     if known:
-        _write(engine, t.assignments, (_told(size, n, side, seat) for (n, side), seat in both))
+        write(engine, t.assignments, (_told(size, n, side, seat) for (n, side), seat in both))
 
 
 def settle(engine: Engine) -> None:
     """Let PostgreSQL look at its tables, as it does by itself within a minute: at those that hold
     more rows than it lets pass unseen."""
     if engine.dialect.name == "postgresql":
-        with _patient(engine) as connection:
+        with patient(engine) as connection:
             for table in t.metadata.sorted_tables:
                 seen = select(literal(1)).select_from(table).offset(_UNSEEN).limit(1)
                 if connection.execute(seen).first():
                     connection.execute(text(f"ANALYZE {table.name}"))
 
 
-def _write(engine: Engine, table: Table, rows: Iterable[dict[str, Any]]) -> None:
+def write(engine: Engine, table: Table, rows: Iterable[dict[str, Any]]) -> None:
+    """Insert the rows, some thousands in a transaction."""
     waiting = list(rows)
     for start in range(0, len(waiting), _AT_ONCE):
-        with _patient(engine) as connection:
+        with patient(engine) as connection:
             insert_rows(connection, table, waiting[start : start + _AT_ONCE])
 
 
 @contextmanager
-def _patient(engine: Engine) -> Iterator[Connection]:
+def patient(engine: Engine) -> Iterator[Connection]:
     """A transaction whose statements may take long: it is not what is measured."""
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":
@@ -196,7 +199,13 @@ def _twice(numbers: range) -> Iterator[tuple[int, int]]:
     return ((number, side) for number in numbers for side in (0, 1))
 
 
-def _alone(number: int) -> bool:
+def ended_at(number: int) -> float:
+    """When the dialog of this number ended."""
+    return number * EVERY_S + 1.0
+
+
+def is_alone(number: int) -> bool:
+    """Whether one of the two left, and the other finished alone."""
     return number % 5 == 4
 
 
@@ -210,7 +219,7 @@ def _who(size: Size, number: int, side: int) -> int:
     return (2 * number + side) % size.workers
 
 
-def _worker(n: int) -> str:
+def worker_id(n: int) -> str:
     return f"w-{n}"
 
 
@@ -249,11 +258,11 @@ def _dialog(number: int) -> dict[str, Any]:
         "item_id": _about(number),
         "place": 1,
         "phase": Phase.ENDED.value,
-        "outcome": (Outcome.SOLO if _alone(number) else Outcome.COMPLETE).value,
+        "outcome": (Outcome.SOLO if is_alone(number) else Outcome.COMPLETE).value,
         "language": "en",
         "same_address": False,
-        "opened_at": float(number),
-        "ended_at": float(number) + 1.0,
+        "opened_at": number * EVERY_S,
+        "ended_at": ended_at(number),
     }
 
 
@@ -261,22 +270,22 @@ def _arrival(size: Size, number: int, side: int, seat: Seat) -> dict[str, Any]:
     return {
         "id": _id(number, side),
         "study_id": STUDY,
-        "worker_id": _worker(_who(size, number, side)),
+        "worker_id": worker_id(_who(size, number, side)),
         "assignment_id": _assignment(number, side),
         "status": ArrivalStatus.RELEASED.value,
         "language": "en",
-        "created_at": float(number),
+        "created_at": number * EVERY_S,
         "hit_id": seat.hit_id,
     }
 
 
 def _seat(size: Size, number: int, side: int) -> dict[str, Any]:
-    left = _alone(number) and side == 1
+    left = is_alone(number) and side == 1
     return {
         "dialog_id": f"d-{number}",
         "role": (Role.QUESTIONER, Role.ANSWERER)[side].value,
         "arrival_id": _id(number, side),
-        "worker_id": _worker(_who(size, number, side)),
+        "worker_id": worker_id(_who(size, number, side)),
         "item_id": _about(number),
         "status": (SeatStatus.LOST if left else SeatStatus.DONE).value,
     }
@@ -284,14 +293,14 @@ def _seat(size: Size, number: int, side: int) -> dict[str, Any]:
 
 def _release(number: int, side: int) -> dict[str, Any]:
     how = Release.COMPLETED
-    if _alone(number):
+    if is_alone(number):
         how = Release.LEFT if side == 1 else Release.FINISHED_ALONE
     return {
         "arrival_id": _id(number, side),
         "dialog_id": f"d-{number}",
         "release": how.value,
         "code": f"code-{number}-{side}",
-        "at": float(number) + 1.0,
+        "at": ended_at(number),
     }
 
 
@@ -299,10 +308,10 @@ def _owed(number: int, side: int) -> dict[str, Any]:
     return {
         "arrival_id": _id(number, side),
         "reason": LedgerReason.DIALOG.value,
-        "cents": LEAVERS_PAY if _alone(number) and side == 1 else FULL_PAY,
+        "cents": LEAVERS_PAY if is_alone(number) and side == 1 else FULL_PAY,
         "currency": CURRENCY,
         "state": LedgerState.OWED.value,
-        "at": float(number) + 1.0,
+        "at": ended_at(number),
     }
 
 
@@ -311,7 +320,7 @@ def _relaunch(number: int) -> dict[str, Any]:
         "dialog_id": f"d-{number}",
         "item_id": _about(number),
         "place": 1,
-        "at": float(number) + 1.0,
+        "at": ended_at(number),
     }
 
 

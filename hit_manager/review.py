@@ -1,17 +1,19 @@
 """Review by spreadsheet: what was handed in goes out as a CSV file, and decisions come back.
 
-A row is one arrival that ended. In the column `decision`, a person writes `approve` or `reject`;
-an empty cell decides nothing.
+A row is one arrival that ended. In the column `decision`, a person writes `approve` or `reject`
+about its pay, and in the column `verdict`, `accept` or `reject` about its dialog as data; an empty
+cell decides nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
 from dialogs.record.reviewing import Reviewed
+from dialogs.rules import Acceptance
 from hit_manager.csvfiles import CsvError
 from hit_manager.recruiters.link import invitation_of
 
@@ -20,11 +22,14 @@ COLUMNS: Final = (
     "code",
     "image_id",
     "release",
+    "dialog",
     "outcome",
+    "acceptance",
     "messages",
     "owed_cents",
     "state",
     "handed_in",
+    "verdict",
     "decision",
     "feedback",
 )
@@ -47,6 +52,20 @@ class Decided:
     feedback: str
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedData:
+    """A dialog's verdict in a file, with the line that says so first; that line's arrival has part
+    in the dialog, if the file is right. A rejection has a reason."""
+
+    line: int
+    arrival_id: str
+    dialog_id: str
+    acceptance: Acceptance
+    reason: str
+
+
+ACCEPTANCES: Final = {"accept": Acceptance.ACCEPTED, "reject": Acceptance.REJECTED}
+
 INVITATION: Final = "invitation"
 """The column with the codes of those who came by an invitation."""
 
@@ -61,11 +80,14 @@ def table(found: Iterable[Reviewed], *, invitations: bool = False) -> Iterator[t
             each.code,
             each.image_id or "",
             each.release,
+            each.dialog_id or "",
             each.outcome or "",
+            each.acceptance or "",
             each.messages,
             each.owed_cents,
             each.state or "",
             each.status or "",
+            "",
             "",
             "",
         )
@@ -94,3 +116,37 @@ def decisions(rows: Iterable[tuple[int, Mapping[str, str]]]) -> list[Decided]:
             raise CsvError(f"line {line}: say in feedback why the work is rejected")
         found.append(Decided(line, arrival, Verdict(said), feedback))
     return found
+
+
+def verdicts(rows: Iterable[tuple[int, Mapping[str, str]]]) -> list[JudgedData]:
+    """The verdicts in a file that came back, each dialog once: one of its two rows is enough. Files
+    without the column have none.
+
+    Raises:
+        CsvError: a verdict is neither `accept` nor `reject`, names no dialog, differs from that of
+            the other row of its dialog, or rejects and neither row gives a reason.
+    """
+    found: dict[str, JudgedData] = {}
+    for line, row in rows:
+        said = row.get("verdict", "").strip().lower()
+        if not said:
+            continue
+        acceptance = ACCEPTANCES.get(said)
+        if acceptance is None:
+            raise CsvError(f"line {line}: verdict must be accept, reject or empty, not {said!r}")
+        dialog = row.get("dialog", "").strip()
+        if not dialog:
+            raise CsvError(f"line {line}: the verdict is about no dialog")
+        reason = row.get("feedback", "").strip()
+        first = found.get(dialog)
+        if first is None:
+            arrival = row["arrival"].strip()
+            found[dialog] = JudgedData(line, arrival, dialog, acceptance, reason)
+        elif first.acceptance is not acceptance:
+            raise CsvError(f"line {line}: the verdict on {dialog} is not that of line {first.line}")
+        elif not first.reason:
+            found[dialog] = replace(first, reason=reason)
+    for each in found.values():
+        if each.acceptance is Acceptance.REJECTED and not each.reason:
+            raise CsvError(f"line {each.line}: say in feedback why the dialog is no data")
+    return list(found.values())

@@ -7,7 +7,7 @@ import ipaddress
 import logging
 import math
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 from weakref import WeakValueDictionary
@@ -17,7 +17,7 @@ from aiohttp import web
 from chatserver.incoming import client_address
 from chatserver.live.service import LiveService
 from chatserver.monitor.answers import NotDone, answer, read
-from chatserver.monitor.attempts import GUESSED_AT, HOUR_S, REMEMBERED_S, wait_s
+from chatserver.monitor.attempts import GUESSED_AT, HOUR_S, IN_VAIN_S, REMEMBERED_S, wait_s
 from chatserver.monitor.passwords import Passwords
 from chatserver.monitor.sessions import ADMIN, Admin, Sessions, new_token, session_id_of
 from chatserver.monitor.wire import Done, Me, SignIn, StudyBrief, Trouble
@@ -116,7 +116,19 @@ class SigningIn:
             raise _too_many(wait)
         attempt_id = new_id("si")
         await record.writer.commit(attempts.attempted(attempt_id, alias, address, now))
+        await self._forget(now)
         return await self._verified(given), attempt_id
+
+    async def _forget(self, now: float) -> None:
+        """Tries that no limit looks at any more go, a few with each new one."""
+        record = self._service.record
+        old = await record.read(
+            attempts.outdated, good_before=now - REMEMBERED_S, vain_before=now - IN_VAIN_S
+        )
+        if old:
+            # Whoever signs in elsewhere at this moment forgets the same ones.
+            with suppress(Conflict):
+                await record.writer.commit(attempts.forgotten(old))
 
     async def _verified(self, given: SignIn) -> AdminRow:
         """Whose name and password these are. What is done does not tell whether there is an admin

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, case, func, literal_column, or_, select
 
 from dialogs.record.listing import PAGE, Cursor, older
 from dialogs.record.payments import PAYMENTS, PaymentRow, payment_of
+from dialogs.record.queries import is_alone
 from dialogs.record.stuck import NEED_A_PERSON, OVER
 from dialogs.record.tables import (
     arrivals,
@@ -209,30 +210,36 @@ def listed_payments(
 ) -> tuple[list[ListedPayment], int, Cursor | None]:
     """A page of payments, how many there are in all, and where the next page begins. With
     `problem`, those that something is in the way of."""
-    conditions: list[Any] = [arrivals.c.study_id == study_id]
+    conditions: list[Any] = []
     if states:
         conditions.append(ledger.c.state.in_([state.value for state in states]))
     if problem:
         needs = ledger.c.state.in_([state.value for state in NEED_A_PERSON])
         over = ledger.c.state.in_([state.value for state in OVER])
         conditions.append(or_(needs, ~over & ledger.c.problem.is_not(None)))
-    total = connection.execute(
-        select(func.count())
-        .select_from(ledger)
-        .join(arrivals, arrivals.c.id == ledger.c.arrival_id)
-        .where(*conditions)
-    )
+    number = select(func.count()).select_from(ledger).where(*conditions)
+    # Asked so, both databases begin with the latest payments, and not with all who ever came.
+    mine = arrivals.c.id == ledger.c.arrival_id, arrivals.c.study_id == study_id
+    of_study = select(arrivals.c.id).where(*mine).exists()
+    if not is_alone(connection, study_id):
+        number = number.where(of_study)
+    total = connection.execute(number).scalar_one()
     query = (
-        PAYMENTS.add_columns(_NAME.label("name"), arrivals.c.worker_id, _DIALOG)
-        .where(*conditions)
+        select(ledger.c.arrival_id, ledger.c.reason, ledger.c.at, _NAME.label("name"))
+        .where(*conditions, of_study)
         .order_by(ledger.c.at.desc(), _NAME.desc())
         .limit(PAGE + 1)
     )
     if after is not None:
         query = query.where(older(ledger.c.at, _NAME, after))
-    rows = connection.execute(query).all()
-    following = (rows[PAGE - 1].at, rows[PAGE - 1].name) if len(rows) > PAGE else None
-    return [_listed(row) for row in rows[:PAGE]], total.scalar_one(), following
+    keys = connection.execute(query).all()
+    following = (keys[PAGE - 1].at, keys[PAGE - 1].name) if len(keys) > PAGE else None
+    page = keys[:PAGE]
+    known = {
+        (each.payment.arrival_id, each.payment.reason): each
+        for each in payments_of_arrivals(connection, [row.arrival_id for row in page])
+    }
+    return [known[row.arrival_id, row.reason] for row in page], total, following
 
 
 def payments_of_arrivals(connection: Connection, arrival_ids: list[str]) -> list[ListedPayment]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, select
 
+from dialogs.record.queries import is_alone
 from dialogs.record.tables import admins, dialogs, judgements
 from dialogs.rules import Acceptance
 
@@ -74,18 +75,16 @@ def kappa(pairs: Pairs) -> float | None:
 
 def review_stats(connection: Connection, study_id: str) -> Reviewed:
     """Counts over all judgements of a study."""
-    of_study = judgements.join(dialogs, dialogs.c.id == judgements.c.dialog_id)
-    counted = connection.execute(
-        select(
-            judgements.c.admin_id,
-            judgements.c.decides,
-            judgements.c.verdict,
-            func.count().label("n"),
-        )
-        .select_from(of_study)
-        .where(dialogs.c.study_id == study_id)
-        .group_by(judgements.c.admin_id, judgements.c.decides, judgements.c.verdict)
-    ).all()
+    counts = select(
+        judgements.c.admin_id,
+        judgements.c.decides,
+        judgements.c.verdict,
+        func.count().label("n"),
+    ).group_by(judgements.c.admin_id, judgements.c.decides, judgements.c.verdict)
+    if not is_alone(connection, study_id):
+        counts = counts.join(dialogs, dialogs.c.id == judgements.c.dialog_id)
+        counts = counts.where(dialogs.c.study_id == study_id)
+    counted = connection.execute(counts).all()
     decided: Counter[str | None] = Counter()
     judged: Counter[str] = Counter()
     rejected: Counter[str] = Counter()
@@ -105,7 +104,8 @@ def review_stats(connection: Connection, study_id: str) -> Reviewed:
         .select_from(second)
         .join(first, (first.c.dialog_id == second.c.dialog_id) & first.c.decides.is_(True))
         .join(dialogs, dialogs.c.id == second.c.dialog_id)
-        .where(second.c.decides.is_(False), dialogs.c.study_id == study_id)
+        # Not the bare column: SQLite would begin with all dialogs of the study.
+        .where(second.c.decides.is_(False), func.coalesce(dialogs.c.study_id, "") == study_id)
         .group_by(first.c.admin_id, second.c.admin_id, first.c.verdict, second.c.verdict)
     )
     pairs: Counter[tuple[Acceptance, Acceptance]] = Counter()

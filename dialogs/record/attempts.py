@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -77,3 +78,35 @@ _GOOD: Final = RowUpdate(
 def went_well(attempt_id: str) -> Change:
     """Part of the decision by which a session begins."""
     return Change(_GOOD, {"attempt": attempt_id})
+
+
+# --- Forgetting ----------------------------------------------------------------------------
+
+MOST_FORGOTTEN: Final = 50
+"""More at once would keep the writer from messages."""
+
+
+def outdated(connection: Connection, *, good_before: float, vain_before: float) -> list[str]:
+    """Some of the oldest tries, `MOST_FORGOTTEN` at most: those that were good and older than the
+    one, and those in vain that are older than the other."""
+    found: list[str] = []
+    for good, before in ((False, vain_before), (True, good_before)):
+        query = (
+            select(sign_ins.c.id)
+            .where(sign_ins.c.good.is_(good), sign_ins.c.at < before)
+            .order_by(sign_ins.c.at)
+            .limit(MOST_FORGOTTEN - len(found))
+        )
+        found += connection.execute(query).scalars()
+    return found
+
+
+_FORGOTTEN: Final = RowUpdate(
+    lambda p: sign_ins.delete().where(sign_ins.c.id == p["attempt"]), attempt=sign_ins.c.id
+)
+
+
+def forgotten(attempt_ids: Iterable[str]) -> Decision:
+    """These tries are removed; conflicts if somebody else does so at this moment."""
+    ids = sorted(attempt_ids)
+    return Decision(ids[0], (), tuple(Change(_FORGOTTEN, {"attempt": each}) for each in ids))

@@ -138,3 +138,39 @@ class RowLock:
             if key not in found:
                 found[key] = len(connection.execute(self._statement, each).fetchall())
         return sum(found[tuple(each.values())] for each in params)
+
+
+class RowLocks:
+    """A locked read that finds at most one row for each set of parameters, for many sets at once.
+
+    `build` makes the statement as for `RowUpdate`; it orders its rows, so that every process locks
+    them in one order. On PostgreSQL all sets are one statement.
+    """
+
+    def __init__(
+        self,
+        build: Callable[[Mapping[str, ColumnElement[Any]]], Select[Any]],
+        **columns: Column[Any],
+    ) -> None:
+        self.order = next(_MADE)
+        self._each = build({name: bindparam(name, type_=c.type) for name, c in columns.items()})
+        rows = _recordset(columns)
+        read = select(*[rows.c[name] for name in columns])
+
+        @cache
+        def for_some(most: int) -> Select[Any]:
+            some = read.limit(literal_column(str(most))).subquery("some")
+            return build({name: some.c[name] for name in columns})
+
+        self._for_some = for_some
+
+    def run(self, connection: Connection, params: Sequence[Row]) -> int:
+        """Run for each of `params`, the same ones once; returns for how many a row was found."""
+        once = list({tuple(row.values()): row for row in params}.values())
+        if connection.dialect.name == "postgresql":
+            rows = {"rows": orjson.dumps(once).decode()}
+            statement = self._for_some(_round(len(once)))
+            found = len(connection.execute(statement, rows).fetchall())
+        else:
+            found = sum(len(connection.execute(self._each, row).fetchall()) for row in once)
+        return len(params) - (len(once) - found)

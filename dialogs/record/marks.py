@@ -22,6 +22,8 @@ from dialogs.record.tables import (
 _STUDY: Final[BindParameter[str]] = bindparam("study")
 _OF_STUDY: Final = dialogs.c.study_id == _STUDY
 
+# Where it would take long to leave other studies of the database out, they are looked at as well:
+# then somebody looks again at what has not changed, which is no harm.
 _MARKS: Final[dict[str, tuple[Any, ...]]] = {
     "dialogs": (
         select(dialogs.c.phase, dialogs.c.outcome, dialogs.c.acceptance, func.count())
@@ -48,20 +50,12 @@ _MARKS: Final[dict[str, tuple[Any, ...]]] = {
         .group_by(hits.c.state),
     ),
     "ledger": (
-        select(ledger.c.state, func.count(), func.sum(ledger.c.cents), func.count(ledger.c.problem))
-        .join(arrivals, arrivals.c.id == ledger.c.arrival_id)
-        .where(arrivals.c.study_id == _STUDY)
-        .group_by(ledger.c.state),
+        select(ledger.c.state, func.count()).group_by(ledger.c.state),
+        select(func.count(), func.max(ledger.c.retry_at)).where(ledger.c.problem.is_not(None)),
     ),
     "review": (
-        select(func.count())
-        .select_from(judgements)
-        .join(dialogs, dialogs.c.id == judgements.c.dialog_id)
-        .where(_OF_STUDY),
-        select(func.count())
-        .select_from(findings)
-        .join(dialogs, dialogs.c.id == findings.c.dialog_id)
-        .where(_OF_STUDY),
+        select(func.count(), func.max(judgements.c.at)),
+        select(func.count()).select_from(findings),
     ),
     "study": (select(studies.c.status, studies.c.changes).where(studies.c.id == _STUDY),),
     "audit": (select(func.count()).where(audit.c.study_id == _STUDY),),

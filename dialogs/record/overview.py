@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from sqlalchemy import BindParameter, Connection, bindparam, case, func, select
+from sqlalchemy import BindParameter, Connection, bindparam, func, select
 
+from dialogs.record.queries import is_alone
 from dialogs.record.stuck import NEED_A_PERSON
 from dialogs.record.tables import (
-    TAKES_PLACE,
     arrivals,
     dialogs,
     items,
@@ -23,7 +23,15 @@ from dialogs.record.tables import (
     seats,
     team_requests,
 )
-from dialogs.rules import ArrivalStatus, LedgerState, Outcome, Phase, Release, RequestState
+from dialogs.rules import (
+    Acceptance,
+    ArrivalStatus,
+    LedgerState,
+    Outcome,
+    Phase,
+    Release,
+    RequestState,
+)
 
 RATE_S: Final = 3600.0
 """The time over which the rate is taken, in seconds."""
@@ -86,11 +94,13 @@ _STUDY: Final[BindParameter[str]] = bindparam("study")
 _PLACES: Final = select(func.coalesce(func.sum(items.c.wanted), 0)).where(
     items.c.study_id == _STUDY
 )
-_DIALOGS: Final = select(
-    func.count(case((TAKES_PLACE & (dialogs.c.phase == Phase.ENDED.value), 1))),
-    func.count(case((dialogs.c.phase != Phase.ENDED.value, 1))),
-    func.min(dialogs.c.opened_at),
-).where(dialogs.c.study_id == _STUDY)
+# Counted in an index alone, and therefore by what stands in it.
+_DIALOGS: Final = (
+    select(dialogs.c.phase, dialogs.c.outcome, dialogs.c.acceptance, func.count())
+    .where(dialogs.c.study_id == _STUDY)
+    .group_by(dialogs.c.phase, dialogs.c.outcome, dialogs.c.acceptance)
+)
+_FIRST: Final = select(func.min(dialogs.c.opened_at)).where(dialogs.c.study_id == _STUDY)
 _LATELY: Final = select(func.count()).where(
     dialogs.c.study_id == _STUDY,
     dialogs.c.ended_at >= bindparam("since"),
@@ -106,36 +116,58 @@ _INSIDE: Final = (
 )
 _COST: Final = (
     select(ledger.c.state, func.sum(ledger.c.cents), func.count())
-    .select_from(ledger.join(arrivals, arrivals.c.id == ledger.c.arrival_id))
-    .where(arrivals.c.study_id == _STUDY, ledger.c.state != LedgerState.CANCELLED.value)
+    .where(ledger.c.state != LedgerState.CANCELLED.value)
     .group_by(ledger.c.state)
+)
+_COST_AMONG_OTHERS: Final = _COST.join(arrivals, arrivals.c.id == ledger.c.arrival_id).where(
+    arrivals.c.study_id == _STUDY
 )
 _FAILED: Final = select(func.count()).where(
     team_requests.c.study_id == _STUDY, team_requests.c.state == RequestState.FAILED.value
 )
 _IN_FULL: Final = (Release.COMPLETED.value, Release.FINISHED_ALONE.value)
-_HOURLY: Final = (
-    select(releases.c.at - arrivals.c.created_at, func.sum(ledger.c.cents))
-    .join(arrivals, arrivals.c.id == releases.c.arrival_id)
-    .join(ledger, ledger.c.arrival_id == releases.c.arrival_id)
+# Asked so, both databases begin with the latest releases, and not with all who ever came.
+_OF_STUDY: Final = (
+    select(arrivals.c.id)
+    .where(arrivals.c.id == releases.c.arrival_id, arrivals.c.study_id == _STUDY)
+    .exists()
+)
+_EARNED: Final = (ledger.c.arrival_id == releases.c.arrival_id) & (
+    ledger.c.state != LedgerState.CANCELLED.value
+)
+_LATEST_PAID: Final = (
+    select(releases.c.arrival_id, releases.c.at)
     .where(
-        arrivals.c.study_id == _STUDY,
         releases.c.release.in_(_IN_FULL),
-        ledger.c.state != LedgerState.CANCELLED.value,
+        _OF_STUDY,
+        select(ledger.c.reason).where(_EARNED).exists(),
     )
-    .group_by(releases.c.arrival_id, releases.c.at, arrivals.c.created_at)
     .order_by(releases.c.at.desc())
     .limit(LATEST)
+    .subquery("latest")
+)
+_HOURLY: Final = (
+    select(_LATEST_PAID.c.at - arrivals.c.created_at, func.sum(ledger.c.cents))
+    .join(arrivals, arrivals.c.id == _LATEST_PAID.c.arrival_id)
+    .join(ledger, ledger.c.arrival_id == _LATEST_PAID.c.arrival_id)
+    .where(ledger.c.state != LedgerState.CANCELLED.value)
+    .group_by(_LATEST_PAID.c.arrival_id, _LATEST_PAID.c.at, arrivals.c.created_at)
 )
 
 
 def overview(connection: Connection, study_id: str, now: float) -> Overview:
     """The study at this moment."""
     study = {"study": study_id}
-    done, live, first = connection.execute(_DIALOGS, study).one()
+    done = live = 0
+    for phase, outcome, acceptance, number in connection.execute(_DIALOGS, study):
+        live += number if phase != Phase.ENDED.value else 0
+        kept = outcome == Outcome.COMPLETE.value and acceptance != Acceptance.REJECTED.value
+        done += number if kept else 0
+    first = connection.execute(_FIRST, study).scalar_one()
     lately = connection.execute(_LATELY, study | {"since": now - RATE_S}).scalar_one()
     inside = {row[0]: row[1] for row in connection.execute(_INSIDE, study)}
-    owed = {row[0]: (int(row[1]), row[2]) for row in connection.execute(_COST, study)}
+    sums = _COST if is_alone(connection, study_id) else _COST_AMONG_OTHERS
+    owed = {row[0]: (int(row[1]), row[2]) for row in connection.execute(sums, study)}
     cost = {state: cents for state, (cents, _) in owed.items()}
     stuck = [owed[state.value] for state in NEED_A_PERSON if state.value in owed]
     return Overview(
@@ -235,14 +267,8 @@ _COMPLETE: Final = select(dialogs.c.ended_at).where(
     dialogs.c.ended_at >= _SINCE,
     dialogs.c.outcome == Outcome.COMPLETE.value,
 )
-_LOST: Final = (
-    select(releases.c.at)
-    .join(arrivals, arrivals.c.id == releases.c.arrival_id)
-    .where(
-        arrivals.c.study_id == _STUDY,
-        releases.c.at >= _SINCE,
-        releases.c.release == Release.LEFT.value,
-    )
+_LOST: Final = select(releases.c.at).where(
+    releases.c.at >= _SINCE, releases.c.release == Release.LEFT.value, _OF_STUDY
 )
 
 

@@ -91,12 +91,8 @@ def people(
     if wanted.excluded:
         conditions.append(workers.c.excluded_at.is_not(None))
     if wanted.flagged:
-        conditions.append(
-            select(seats.c.role)
-            .join(findings, _OWN)
-            .where(seats.c.worker_id == workers.c.id)
-            .exists()
-        )
+        flagged = select(seats.c.worker_id).select_from(findings).join(seats, _OWN)
+        conditions.append(workers.c.id.in_(flagged))
     if wanted.search:
         begins = wanted.search.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
         by = [workers.c.id, workers.c.external_id] if wanted.by_external_id else [workers.c.id]

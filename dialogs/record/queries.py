@@ -73,6 +73,13 @@ def study(connection: Connection, study_id: str) -> StudyRow | None:
     return StudyRow(row.id, StudyStatus(row.status), config, row.created_at, changes)
 
 
+def is_alone(connection: Connection, study_id: str) -> bool:
+    """Whether no other study shares this database: then all rows of a table are this one's, and
+    are counted without a look at whose each is, which takes several times as long."""
+    others = select(studies.c.id).where(studies.c.id != study_id).limit(1)
+    return connection.execute(others).first() is None
+
+
 @dataclass(frozen=True, slots=True)
 class ItemRow:
     """An item; `file` and `blurred_file` are names in the study's picture folder."""

@@ -22,6 +22,7 @@ from dialogs.record.review_queue import (
     Claim,
     Filters,
     Waiting,
+    all_owed,
     all_waiting,
     claim_of,
     claimed,
@@ -29,14 +30,13 @@ from dialogs.record.review_queue import (
     left_alone,
     next_waiting,
     number_waiting,
-    owed_in,
 )
 from dialogs.record.store import Record
 from dialogs.record.undoing import last_judgement, undone
 from dialogs.rules import Acceptance, LedgerState
 
 ATTEMPTS: Final = 20
-_AT_ONCE: Final = 50
+_AT_ONCE: Final = 100
 """Dialogs that are judged together: more would keep the writer from messages for too long."""
 _MOST_SKIPPED: Final = 300
 
@@ -157,9 +157,11 @@ class ReviewDesk:
         verdict: Acceptance | None,
         reason: str = "",
         pay: Mapping[str, Pay] | None = None,
+        *,
+        approve_pay: bool = True,
     ) -> Judged:
-        """Store a judgement; pay of whoever is not in `pay` is approved. The same one sent again
-        changes nothing and gets the answer of the first.
+        """Store a judgement; pay of whoever is not in `pay` is approved, or without `approve_pay`
+        left as it is. The same one sent again changes nothing and gets the answer of the first.
 
         Raises:
             LookupError: there is no such dialog, or it has not ended.
@@ -170,7 +172,8 @@ class ReviewDesk:
             earlier = found.judged_by(admin_id)
             if earlier is not None and (earlier.verdict, earlier.reason) == (verdict, reason):
                 return standing(found, earlier)
-            everybody = {arrival_id: Pay() for arrival_id in found.arrivals} | dict(pay or {})
+            approved = {arrival_id: Pay() for arrival_id in found.arrivals} if approve_pay else {}
+            everybody = approved | dict(pay or {})
             done = judged(
                 found, admin_id, verdict, reason, everybody, self._now(), twice=self._twice
             )
@@ -238,15 +241,19 @@ class ReviewDesk:
         self, admin_id: str, verdict: Acceptance | None, filters: Filters, *, approve_pay: bool
     ) -> Plan:
         """What `bulk` would do now."""
-        ids = await self._all(admin_id, verdict, filters)
+        asked = self._fitting(admin_id, verdict, filters)
+        ids = await self._record.read(all_waiting, *asked)
         payments, cents = 0, 0
         if approve_pay:
-            payments, cents = await self._record.read(owed_in, ids)
+            payments, cents = await self._record.read(all_owed, *asked)
         return Plan(len(ids), payments, cents)
 
-    async def _all(self, admin_id: str, verdict: Acceptance | None, filters: Filters) -> list[str]:
+    def _fitting(
+        self, admin_id: str, verdict: Acceptance | None, filters: Filters
+    ) -> tuple[str, str, Filters, float]:
+        """What to ask the queue for: only complete dialogs have a verdict."""
         fitting = replace(filters, complete=verdict is not None)
-        return await self._record.read(all_waiting, self._study_id, admin_id, fitting, self._now())
+        return self._study_id, admin_id, fitting, self._now()
 
     async def bulk(
         self,
@@ -263,7 +270,8 @@ class ReviewDesk:
         Raises:
             Overtaken: it would be another number than was `expected`; nothing was done.
         """
-        ids = await self._all(admin_id, verdict, filters)
+        asked = self._fitting(admin_id, verdict, filters)
+        ids = await self._record.read(all_waiting, *asked)
         if len(ids) != expected:
             raise Overtaken(f"It would be {len(ids)} dialogs now, not {expected}; look again.")
         done = Plan(0, 0, 0)

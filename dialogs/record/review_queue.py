@@ -11,11 +11,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, literal_column, select
+from sqlalchemy import ColumnElement, Connection, FromClause, Select, func, literal_column, select
 
-from dialogs.record.bulk import Row, RowLock, RowUpdate
+from dialogs.record.bulk import Row, RowLocks, RowUpdate
 from dialogs.record.queries import chunks
 from dialogs.record.tables import (
+    NO_DATA,
     TO_JUDGE,
     dialogs,
     findings,
@@ -80,27 +81,21 @@ _OWED: Final = (
         seats.c.status != SeatStatus.GIVEN_UP.value,
         _IS_OWED,
     )
+    # So that PostgreSQL looks dialog by dialog: it would collect all that is owed to anybody.
+    .offset(literal_column("0"))
 )
 _DECIDED: Final = select(judgements.c.admin_id).where(
     judgements.c.dialog_id == dialogs.c.id, judgements.c.decides.is_(True)
 )
-_WAITS: Final = TO_JUDGE & (
-    (dialogs.c.outcome == literal_column(f"'{Outcome.COMPLETE.value}'"))
-    | (~_DECIDED.exists() & (_FOUND.exists() | _OWED.exists()))
-)
+_NO_DATA_WAITS: Final = NO_DATA & ~_DECIDED.exists() & (_FOUND.exists() | _OWED.exists())
 
 
-def held_by_others(admin_id: Any, now: Any) -> ColumnElement[bool]:
-    """Whether somebody else has the dialog in hand."""
-    return (
-        select(review_claims.c.admin_id)
-        .where(
-            review_claims.c.dialog_id == dialogs.c.id,
-            review_claims.c.admin_id != admin_id,
-            review_claims.c.until > now,
-        )
-        .exists()
+def _in_other_hands(connection: Connection, admin_id: str, now: float) -> list[str]:
+    """What others have in hand: as many dialogs as there are reviewers, at most."""
+    query = select(review_claims.c.dialog_id).where(
+        review_claims.c.admin_id != admin_id, review_claims.c.until > now
     )
+    return list(connection.execute(query).scalars())
 
 
 def _matching(filters: Filters) -> list[ColumnElement[bool]]:
@@ -125,41 +120,56 @@ def _matching(filters: Filters) -> list[ColumnElement[bool]]:
     return found
 
 
-def _first(study_id: str, admin_id: str, filters: Filters, now: float, *what: Any) -> Select[Any]:
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of what waits, so cut that each is read along an index of its own; `second` is that
+    of those which somebody else has judged already."""
+
+    source: FromClause
+    conditions: tuple[ColumnElement[bool], ...]
+    second: bool = False
+
+    def select(self, *what: Any) -> Select[Any]:
+        return select(*what).select_from(self.source).where(*self.conditions)
+
+
+def _first(study_id: str, filters: Filters) -> list[_Part]:
     """Dialogs on which nobody has decided yet."""
-    return (
-        select(*what)
-        .select_from(dialogs)
-        .where(
-            dialogs.c.study_id == study_id,
-            _WAITS,
-            ~held_by_others(admin_id, now),
-            *_matching(filters),
-        )
-    )
+    ways = {True: TO_JUDGE, False: _NO_DATA_WAITS}
+    if filters.complete is not None:
+        ways.pop(not filters.complete)
+    if filters.outcome is not None:
+        ways.pop(filters.outcome is not Outcome.COMPLETE, None)
+    of_study = dialogs.c.study_id == study_id
+    return [_Part(dialogs, (of_study, way, *_matching(filters))) for way in ways.values()]
 
 
-def _second(study_id: str, admin_id: str, filters: Filters, now: float, *what: Any) -> Select[Any]:
+def _second(study_id: str, admin_id: str, filters: Filters) -> _Part:
     """Dialogs that somebody else has judged and that are to be judged again."""
-    return (
-        select(*what)
-        .select_from(judgements.join(dialogs, dialogs.c.id == judgements.c.dialog_id))
-        .where(
-            judgements.c.again.is_(True),
-            judgements.c.admin_id != admin_id,
-            dialogs.c.study_id == study_id,
-            ~held_by_others(admin_id, now),
-            *_matching(filters),
-        )
+    conditions = (
+        judgements.c.again.is_(True),
+        judgements.c.admin_id != admin_id,
+        # Not the bare column: SQLite would begin with all dialogs of the study.
+        func.coalesce(dialogs.c.study_id, "") == study_id,
+        *_matching(filters),
     )
+    both = judgements.join(dialogs, dialogs.c.id == judgements.c.dialog_id)
+    return _Part(both, conditions, second=True)
 
 
 def number_waiting(
     connection: Connection, study_id: str, admin_id: str, filters: Filters, now: float
 ) -> int:
     """How many dialogs wait for this reviewer, those that others have in hand not counted."""
-    queries = (each(study_id, admin_id, filters, now, func.count()) for each in (_first, _second))
-    return sum(connection.execute(query).scalar_one() for query in queries)
+    held = _in_other_hands(connection, admin_id, now)
+    parts = [*_first(study_id, filters), _second(study_id, admin_id, filters)]
+    counts = [part.select(func.count()) for part in parts]
+    number: int = sum(connection.execute(count).scalar_one() for count in counts)
+    if held:
+        # Of all that wait they are a handful, so the rest is counted without a look at claims.
+        theirs = [count.where(dialogs.c.id.in_(held)) for count in counts]
+        number -= sum(connection.execute(count).scalar_one() for count in theirs)
+    return number
 
 
 def next_waiting(
@@ -174,26 +184,26 @@ def next_waiting(
 ) -> Waiting | None:
     """What waits longest for this reviewer, by when it ended; with `only`, that one if it waits.
     What they have `skipped` comes after everything else."""
-    oldest: list[tuple[bool, float, str, bool]] = []
-    for second, which in ((False, _first), (True, _second)):
-        query = which(study_id, admin_id, filters, now, dialogs.c.id, dialogs.c.ended_at)
-        query = query.order_by(dialogs.c.ended_at, dialogs.c.id).limit(1)
-        if only is not None:
-            queries = [query.where(dialogs.c.id == only)]
-        elif skipped:
-            queries = [
-                query.where(dialogs.c.id.not_in(skipped)),
-                query.where(dialogs.c.id.in_(skipped)),
-            ]
-        else:
-            queries = [query]
-        for late, each in enumerate(queries):
-            for row in connection.execute(each):
-                oldest.append((bool(late), row.ended_at, row.id, second))
-    if not oldest:
-        return None
-    _, ended_at, dialog_id, second = min(oldest)
-    return Waiting(dialog_id, ended_at, second)
+    held = _in_other_hands(connection, admin_id, now)
+    turns: list[tuple[ColumnElement[bool], ...]]
+    if only is not None:
+        turns = [(dialogs.c.id == only, dialogs.c.id.not_in(held))]
+    elif skipped:
+        turns = [(dialogs.c.id.not_in([*skipped, *held]),)]
+        turns.append((dialogs.c.id.in_(skipped), dialogs.c.id.not_in(held)))
+    else:
+        turns = [(dialogs.c.id.not_in(held),)]
+    parts = [*_first(study_id, filters), _second(study_id, admin_id, filters)]
+    for turn in turns:
+        found: list[Waiting] = []
+        for part in parts:
+            query = part.select(dialogs.c.id, dialogs.c.ended_at).where(*turn)
+            query = query.order_by(dialogs.c.ended_at, dialogs.c.id).limit(1)
+            rows = connection.execute(query)
+            found += [Waiting(row.id, row.ended_at, part.second) for row in rows]
+        if found:
+            return min(found, key=lambda each: (each.ended_at, each.dialog_id))
+    return None
 
 
 def all_waiting(
@@ -201,24 +211,30 @@ def all_waiting(
 ) -> list[str]:
     """The dialogs on which nobody has decided yet and that nobody else has in hand, oldest
     first."""
-    query = _first(study_id, admin_id, filters, now, dialogs.c.id)
-    return list(
-        connection.execute(query.order_by(dialogs.c.ended_at, dialogs.c.id)).scalars().all()
-    )
+    free = dialogs.c.id.not_in(_in_other_hands(connection, admin_id, now))
+    found: list[tuple[float, str]] = []
+    for part in _first(study_id, filters):
+        rows = connection.execute(part.select(dialogs.c.ended_at, dialogs.c.id).where(free))
+        found += [(row.ended_at, row.id) for row in rows]
+    return [dialog_id for _, dialog_id in sorted(found)]
 
 
-def owed_in(connection: Connection, dialog_ids: Collection[str]) -> tuple[int, int]:
-    """How many payments of these dialogs wait for approval, and what they come to in cents."""
+def all_owed(
+    connection: Connection, study_id: str, admin_id: str, filters: Filters, now: float
+) -> tuple[int, int]:
+    """How many payments of `all_waiting` wait for approval, and what they come to in cents."""
+    free = dialogs.c.id.not_in(_in_other_hands(connection, admin_id, now))
     payments = cents = 0
-    for chunk in chunks(dialog_ids):
+    for part in _first(study_id, filters):
+        theirs = part.select(dialogs.c.id).where(free).subquery()
         query = (
             select(func.count(), func.coalesce(func.sum(ledger.c.cents), 0))
-            .select_from(seats.join(ledger, ledger.c.arrival_id == seats.c.arrival_id))
-            .where(
-                seats.c.dialog_id.in_(chunk),
-                seats.c.status != SeatStatus.GIVEN_UP.value,
-                _IS_OWED,
+            .select_from(
+                theirs.join(seats, seats.c.dialog_id == theirs.c.id).join(
+                    ledger, ledger.c.arrival_id == seats.c.arrival_id
+                )
             )
+            .where(seats.c.status != SeatStatus.GIVEN_UP.value, _IS_OWED)
         )
         more, sum_ = connection.execute(query).one()
         payments, cents = payments + more, cents + int(sum_)
@@ -246,14 +262,29 @@ def claims_on(connection: Connection, dialog_ids: Collection[str]) -> dict[str, 
 # --- Decisions -----------------------------------------------------------------------------
 
 # Whatever is done about the review of a dialog waits for what is being done, and then looks.
-_ONE_AT_A_TIME: Final = RowLock(
-    select(dialogs.c.id).where(dialogs.c.id == bindparam("dialog")).with_for_update(key_share=True)
+_ONE_AT_A_TIME: Final = RowLocks(
+    lambda p: (
+        select(dialogs.c.id)
+        .where(dialogs.c.id == p["dialog"])
+        .order_by(dialogs.c.id)
+        .with_for_update(key_share=True, of=dialogs)
+    ),
+    dialog=dialogs.c.id,
 )
-_NOT_IN_OTHER_HANDS: Final = RowLock(
-    select(dialogs.c.id).where(
-        dialogs.c.id == bindparam("dialog"),
-        ~held_by_others(bindparam("admin"), bindparam("now")),
-    )
+_NOT_IN_OTHER_HANDS: Final = RowLocks(
+    lambda p: select(dialogs.c.id).where(
+        dialogs.c.id == p["dialog"],
+        ~select(review_claims.c.admin_id)
+        .where(
+            review_claims.c.dialog_id == dialogs.c.id,
+            review_claims.c.admin_id != p["admin"],
+            review_claims.c.until > p["now"],
+        )
+        .exists(),
+    ),
+    dialog=dialogs.c.id,
+    admin=review_claims.c.admin_id,
+    now=review_claims.c.until,
 )
 _GIVEN_BACK: Final = RowUpdate(
     lambda p: review_claims.delete().where(

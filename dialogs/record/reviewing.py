@@ -57,6 +57,7 @@ class Reviewed:
     dialog_id: str | None
     image_id: str | None
     outcome: str | None
+    acceptance: str | None
     messages: int
     owed_cents: int
     state: str | None
@@ -89,6 +90,7 @@ def reviewed(connection: Connection, study_id: str) -> list[Reviewed]:
             arrivals.c.assignment_id,
             workers.c.external_id,
             dialogs.c.outcome,
+            dialogs.c.acceptance,
             items.c.image_id,
             assignments.c.status,
         )
@@ -113,6 +115,7 @@ def reviewed(connection: Connection, study_id: str) -> list[Reviewed]:
             row.dialog_id,
             row.image_id,
             row.outcome,
+            row.acceptance,
             said.get(row.dialog_id, 0),
             *owed.get(row.arrival_id, _NOTHING),
             row.status,
@@ -126,6 +129,7 @@ def reviewed(connection: Connection, study_id: str) -> list[Reviewed]:
             each.assignment_id,
             NEVER_CAME,
             each.code or "",
+            None,
             None,
             None,
             None,

@@ -13,6 +13,7 @@ from sqlalchemy import (
     Boolean,
     CheckConstraint,
     Column,
+    ColumnElement,
     Double,
     ForeignKey,
     ForeignKeyConstraint,
@@ -131,7 +132,9 @@ dialogs: Final = Table(
     # When what was said was looked through for `findings`.
     Column("checked_at", Double),
     CheckConstraint("place >= 1", name="place"),
-    Index("ix_dialogs_phase", "study_id", "phase"),
+    # How a study stands is counted in this index alone.
+    Index("ix_dialogs_phase", "study_id", "phase", "outcome", "acceptance"),
+    Index("ix_dialogs_item_id", "item_id", "place"),
     Index("ix_dialogs_opened_at", "study_id", "opened_at"),
     Index("ix_dialogs_ended_at", "study_id", "ended_at"),
 )
@@ -152,20 +155,26 @@ Index(
 )
 
 # Written out, since SQLite uses such an index only for conditions that it finds word for word.
-TO_JUDGE: Final = dialogs.c.outcome.is_not(None) & (
-    (dialogs.c.outcome != literal_column(f"'{Outcome.COMPLETE.value}'"))
-    | dialogs.c.acceptance.is_(None)
-)
-"""Dialogs that ended and on which, as data, nothing is decided: complete ones without a verdict,
-and those of which there is none."""
+_COMPLETE: Final[ColumnElement[str]] = literal_column(f"'{Outcome.COMPLETE.value}'")
+TO_JUDGE: Final = (dialogs.c.outcome == _COMPLETE) & dialogs.c.acceptance.is_(None)
+"""Complete dialogs of which nobody has said whether they are data."""
+NO_DATA: Final = dialogs.c.outcome != _COMPLETE
+"""Dialogs that ended and of which there is nothing that could be data."""
 
-Index(
-    "ix_dialogs_to_judge",
-    dialogs.c.study_id,
-    dialogs.c.ended_at,
-    sqlite_where=TO_JUDGE,
-    postgresql_where=TO_JUDGE,
-)
+# With all that they are asked for, since SQLite prefers indexes that need no look at the table.
+for _name, _which, _more in (
+    ("ix_dialogs_to_judge", TO_JUDGE, (dialogs.c.outcome, dialogs.c.acceptance)),
+    ("ix_dialogs_no_data", NO_DATA, (dialogs.c.outcome,)),
+):
+    Index(
+        _name,
+        dialogs.c.study_id,
+        dialogs.c.ended_at,
+        dialogs.c.id,
+        *_more,
+        sqlite_where=_which,
+        postgresql_where=_which,
+    )
 
 UNCHECKED: Final = dialogs.c.outcome.is_not(None) & dialogs.c.checked_at.is_(None)
 """Dialogs that ended and were not looked through yet."""
@@ -244,8 +253,9 @@ ledger: Final = Table(
     Column("retry_at", Double),
     Column("problem", Text),
     CheckConstraint("cents > 0", name="cents"),
-    # Those that wait are read from the oldest on.
+    # Those that wait are read from the oldest on, and lists begin with the newest.
     Index("ix_ledger_state", "state", "at"),
+    Index("ix_ledger_at", "at"),
 )
 
 relaunches: Final = Table(
@@ -255,6 +265,7 @@ relaunches: Final = Table(
     Column("item_id", Text, ForeignKey("items.id"), nullable=False),
     Column("place", Integer, nullable=False),
     Column("at", Double, nullable=False),
+    Index("ix_relaunches_item_id", "item_id"),
 )
 
 hits: Final = Table(
@@ -280,7 +291,9 @@ hits: Final = Table(
     Column("terms", Text),
     Column("problem", Text),
     UniqueConstraint("study_id", "remote_id"),
-    Index("ix_hits_state", "study_id", "state"),
+    # With what is summed up by state.
+    Index("ix_hits_state", "study_id", "state", "seats", "free"),
+    Index("ix_hits_created_at", "study_id", "created_at"),
 )
 
 # Which seats of which HIT are for which relaunch: `seats` of them, the last of which is the
@@ -394,6 +407,8 @@ sign_ins: Final = Table(
     Column("good", Boolean, nullable=False),
     Index("ix_sign_ins_name", "name", "at"),
     Index("ix_sign_ins_address", "address", "at"),
+    # By which those are found that no longer count.
+    Index("ix_sign_ins_at", "good", "at"),
 )
 
 # What the team has done: who, what, when, before, after. Never changed.
@@ -457,6 +472,13 @@ Index(
     judgements.c.dialog_id,
     sqlite_where=judgements.c.again.is_(True),
     postgresql_where=judgements.c.again.is_(True),
+)
+
+Index(
+    "ix_judgements_second",
+    judgements.c.dialog_id,
+    sqlite_where=judgements.c.decides.is_(False),
+    postgresql_where=judgements.c.decides.is_(False),
 )
 
 # Which reviewer has a dialog in hand, so that no other is given it; each has one at a time.

@@ -26,7 +26,7 @@ from sqlalchemy.exc import (
     StatementError,
 )
 
-from dialogs.record.bulk import Row, RowLock, RowUpdate, insert_rows
+from dialogs.record.bulk import Row, RowLock, RowLocks, RowUpdate, insert_rows
 from dialogs.record.engine import said
 from dialogs.record.errors import BadRow, Conflict, Overloaded, RecordError, Unavailable
 from dialogs.record.tables import metadata
@@ -42,7 +42,7 @@ class Change:
     """An update, deletion or locked read that must find exactly one row; otherwise the decision
     conflicts."""
 
-    statement: RowUpdate | RowLock
+    statement: RowUpdate | RowLock | RowLocks
     params: Row
 
 
@@ -190,7 +190,7 @@ class Writer:
 
 
 def _execute(connection: Connection, batch: Sequence[Decision]) -> None:
-    changes: dict[RowUpdate | RowLock, list[Row]] = defaultdict(list)
+    changes: dict[RowUpdate | RowLock | RowLocks, list[Row]] = defaultdict(list)
     rows: dict[Table, list[Row]] = defaultdict(list)
     for decision in batch:
         for change in decision.changes:

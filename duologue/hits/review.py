@@ -1,4 +1,4 @@
-"""`hits review`: decisions by spreadsheet."""
+"""`hits review`: decisions and verdicts by spreadsheet."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from typing import Any
 import click
 
 from dialogs.record import payments as rows
+from dialogs.record.admins import AdminRow
 from dialogs.record.payments import PaymentRow
 from dialogs.record.reviewing import reviewed
 from dialogs.rules import LedgerState
 from duologue.console import AS_JSON, STUDY, new_file, run, show
 from duologue.hits.desk import DRY_RUN, YES, Desk, desk, needs, sure
+from duologue.hits.verdicts import counts, judge, judge_of, to_judge
 from duologue.problems import BadInput
 from duologue.words import count
 from hit_manager.csvfiles import CsvError, read_csv, write_csv
 from hit_manager.recruiters.base import RecruiterError
 from hit_manager.recruiters.link import Link
 from hit_manager.refusing import is_owed, refuse
-from hit_manager.review import Decided, Verdict, decisions, table
+from hit_manager.review import Decided, JudgedData, Verdict, decisions, table, verdicts
 
 
 @click.command()
@@ -36,13 +38,24 @@ from hit_manager.review import Decided, Verdict, decisions, table
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="Carry out the decisions of a file that was filled in.",
 )
+@click.option("--as", "who", metavar="NAME", help="Who of the team judges, if the file does.")
 @YES
 @DRY_RUN
 @AS_JSON
 def review(
-    study: Path, out: Path | None, back: Path | None, yes: bool, dry_run: bool, as_json: bool
+    study: Path,
+    out: Path | None,
+    back: Path | None,
+    who: str | None,
+    yes: bool,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
-    """Review by spreadsheet: write a file, write approve or reject into it, read it back.
+    """Review by spreadsheet: write a file, fill it in, read it back.
+
+    In the column decision, approve or reject is about somebody's pay; in the column verdict, accept
+    or reject is about their dialog as data. The two have nothing to do with each other. A rejection
+    takes a reason in the column feedback. A dialog that is rejected as data is collected once more.
 
     Example: duologue hits review my-study --csv review.csv
     """
@@ -60,11 +73,15 @@ def review(
     async def read(file: Path) -> tuple[dict[str, Any], str]:
         try:
             with file.open(encoding="utf-8-sig", newline="") as source:
-                decided = decisions(read_csv(source, ("arrival", "decision")))
+                rows = list(read_csv(source, ("arrival", "decision")))
+            decided, judged = decisions(rows), verdicts(rows)
         except (CsvError, UnicodeDecodeError) as error:
             raise BadInput([f"{file.name}: {error}"]) from None
-        async with desk(study, remote=not dry_run) as at:
-            return await _carry_out(at, decided, file.name, yes=yes, dry_run=dry_run, json=as_json)
+        async with desk(study, remote=not dry_run and bool(decided)) as at:
+            admin = await judge_of(at, who) if judged else None
+            return await _carry_out(
+                at, decided, judged, admin, file.name, yes=yes, dry_run=dry_run, json=as_json
+            )
 
     values, text = run(write(out) if out is not None else read(_given(back)))
     show(as_json, values, text)
@@ -76,7 +93,15 @@ def _given(file: Path | None) -> Path:
 
 
 async def _carry_out(
-    at: Desk, decided: list[Decided], name: str, *, yes: bool, dry_run: bool, json: bool
+    at: Desk,
+    decided: list[Decided],
+    judged: list[JudgedData],
+    admin: AdminRow | None,
+    name: str,
+    *,
+    yes: bool,
+    dry_run: bool,
+    json: bool,
 ) -> tuple[dict[str, Any], str]:
     known = {each.arrival_id: each for each in await at.record.read(reviewed, at.study_id)}
     owed = {
@@ -108,18 +133,25 @@ async def _carry_out(
     reject = [d for d in decided if d.verdict is Verdict.REJECT]
     if reject:
         needs(at.recruiter.capabilities.pays, at, "takes no work in that could be refused")
+    new = await to_judge(at, admin, name, judged) if admin is not None else []
     cents = sum(p.cents for p in approve)
     idle = sum(d.verdict is Verdict.APPROVE for d in decided) - len(approve)
     values = {"approved": len(approve), "cents": cents, "rejected": len(reject), "idle": idle}
     text = f"{len(approve)} approved ({at.money(cents)}), {len(reject)} rejected"
     if idle:
         text += f"; {idle} need no approval: nothing is owed, or it is decided already"
-    if dry_run or not (approve or reject):
+    data = counts(new)
+    values |= {**data, "judged_before": len(judged) - len(new)}
+    if judged:
+        text += "; as data {accepted_as_data} accepted, {rejected_as_data} rejected".format(**data)
+        if len(new) < len(judged):
+            text += f" ({len(judged) - len(new)} more as they are already)"
+    if dry_run or not (approve or reject or new):
         return values, f"would be: {text}"
     sure(f"Carry out: {text}?", yes=yes, as_json=json)
     for payment in approve:
         await at.manager.outbox.approve(payment)
-    failed = []
+    failed = await judge(at, admin, name, new) if admin is not None else []
     for each in reject:
         try:
             await refuse(

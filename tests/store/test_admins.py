@@ -259,6 +259,38 @@ async def test_attempts_are_found_by_address_and_counted_by_name(database_url: s
         assert await ask("name-0", "address-9", 0.0, 0.0, 2) == ([], 2)
 
 
+async def test_tries_that_no_longer_count_are_forgotten_a_few_at_a_time(database_url: str) -> None:
+    async with opened(database_url) as record:
+        good = [attempts.attempted(f"good-{n}", "name", "address", float(n)) for n in range(3)]
+        vain = [attempts.attempted(f"vain-{n}", "name", "address", float(n)) for n in range(60)]
+        for made in good + vain:
+            await record.writer.commit(made)
+        well = tuple(attempts.went_well(f"good-{n}") for n in range(3))
+        await record.writer.commit(Decision("good", (), well))
+
+        async def forget() -> int:
+            old = await record.read(attempts.outdated, good_before=2.0, vain_before=55.0)
+            if old:
+                await record.writer.commit(attempts.forgotten(old))
+            return len(old)
+
+        assert [await forget() for _ in range(3)] == [50, 7, 0]
+        left = {row["id"] for row in rows_of(record, sign_ins)}
+        assert left == {"good-2", *(f"vain-{n}" for n in range(55, 60))}
+
+
+async def test_two_who_forget_the_same_tries_are_no_harm(database_url: str) -> None:
+    async with opened(database_url) as record:
+        for n in range(3):
+            await record.writer.commit(attempts.attempted(f"t-{n}", "name", "address", 1.0))
+        await record.writer.commit(attempts.forgotten(["t-0"]))
+        with pytest.raises(Conflict):
+            await record.writer.commit(attempts.forgotten(["t-0", "t-1"]))
+        assert len(rows_of(record, sign_ins)) == 2
+        await record.writer.commit(attempts.forgotten(["t-1", "t-2"]))
+        assert rows_of(record, sign_ins) == []
+
+
 # --- Audit -------------------------------------------------------------------------------------
 
 

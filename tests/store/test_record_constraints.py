@@ -14,6 +14,7 @@ from sqlalchemy.exc import IntegrityError
 
 from dialogs.record import tables
 from dialogs.record.engine import open_engine
+from tests import team_rows
 from tests.records import STUDY, arrival_row, said_row, shared_database, worker_row
 
 
@@ -174,6 +175,7 @@ STORY: list[tuple[Table, dict[str, Any]]] = [
     (tables.assignments, assignment("a")),
     (tables.payment_steps, step(0)),
     (tables.leases, lease()),
+    *team_rows.STORY,
 ]
 
 FREE = {"place": 2, "phase": "ended", "outcome": "abandoned"}
@@ -421,6 +423,8 @@ REFUSED: dict[str, tuple[Rows, str]] = {
         [(tables.erasures, erasure("worker-0")), (tables.erasures, erasure("worker-0"))],
         "pk_erasures",
     ),
+    # With another dialog, which takes no place, for those that need one.
+    **{name: ([OTHER, row], constraint) for name, (row, constraint) in team_rows.REFUSED.items()},
 }
 
 
@@ -489,6 +493,7 @@ ALLOWED: dict[str, Rows] = {
     "a release without a dialog": [(tables.releases, release(1, dialog_id=None))],
     "waiting paid beside the dialog": [(tables.ledger, owed(0, reason="waiting"))],
     "events of a dialog whose row comes later": [(tables.events, said_row("later", 1))],
+    **{name: [OTHER, *rows] for name, rows in team_rows.ALLOWED.items()},
 }
 
 

@@ -18,6 +18,7 @@ from argon2 import Parameters, Type
 from yarl import URL
 
 from chatserver.monitor.access import NEEDS, SESSIONS, admit_socket
+from chatserver.monitor.attempts import IN_VAIN_S, REMEMBERED_S
 from chatserver.monitor.passwords import Passwords
 from chatserver.monitor.sessions import (
     COOKIE,
@@ -632,6 +633,21 @@ async def test_the_waits_hold_after_a_restart(live: Live) -> None:
     running = await live.serve()
     running.service.now = clock
     assert (await sign_in(live)).status == 429
+
+
+async def test_whoever_signs_in_clears_away_tries_that_no_longer_count(live: Live) -> None:
+    clock = await begin(live)
+    assert (await sign_in(live, password="wrong")).status == 401
+    assert (await sign_in(live)).status == 200
+    clock.at += IN_VAIN_S - 1.0
+    await sign_in(live)
+    assert await tries(live) == [False, True, True]
+    clock.at += 2.0
+    await sign_in(live)
+    assert await tries(live) == [True, True, True], "one in vain is over"
+    clock.at += REMEMBERED_S + 1.0
+    await sign_in(live)
+    assert await tries(live) == [True]
 
 
 async def test_strangers_lock_nobody_out(live: Live) -> None:

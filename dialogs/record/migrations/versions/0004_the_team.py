@@ -16,16 +16,30 @@ def upgrade() -> None:
     op.add_column("dialogs", sa.Column("checked_at", sa.Double(), nullable=True))
     op.create_index("ix_dialogs_opened_at", "dialogs", ["study_id", "opened_at"])
     op.create_index("ix_dialogs_ended_at", "dialogs", ["study_id", "ended_at"])
-    to_judge = sa.text("outcome IS NOT NULL AND (outcome != 'complete' OR acceptance IS NULL)")
-    unchecked = sa.text("outcome IS NOT NULL AND checked_at IS NULL")
-    for name, which in (("ix_dialogs_to_judge", to_judge), ("ix_dialogs_unchecked", unchecked)):
+    op.create_index("ix_dialogs_item_id", "dialogs", ["item_id", "place"])
+    op.drop_index("ix_dialogs_phase", "dialogs")
+    whole = ["study_id", "phase", "outcome", "acceptance"]
+    op.create_index("ix_dialogs_phase", "dialogs", whole)
+    ended = ["study_id", "ended_at"]
+    no_data = [*ended, "id", "outcome"]
+    to_judge = [*no_data, "acceptance"]
+    for name, columns, which in (
+        ("ix_dialogs_to_judge", to_judge, "outcome = 'complete' AND acceptance IS NULL"),
+        ("ix_dialogs_no_data", no_data, "outcome != 'complete'"),
+        ("ix_dialogs_unchecked", ended, "outcome IS NOT NULL AND checked_at IS NULL"),
+    ):
         op.create_index(
             name,
             "dialogs",
-            ["study_id", "ended_at"],
-            sqlite_where=which,
-            postgresql_where=which,
+            columns,
+            sqlite_where=sa.text(which),
+            postgresql_where=sa.text(which),
         )
+    op.create_index("ix_ledger_at", "ledger", ["at"])
+    op.create_index("ix_relaunches_item_id", "relaunches", ["item_id"])
+    op.drop_index("ix_hits_state", "hits")
+    op.create_index("ix_hits_state", "hits", ["study_id", "state", "seats", "free"])
+    op.create_index("ix_hits_created_at", "hits", ["study_id", "created_at"])
     op.create_index("ix_arrivals_created_at", "arrivals", ["study_id", "created_at"])
     op.create_index("ix_releases_at", "releases", ["at"])
     op.create_table(
@@ -64,6 +78,7 @@ def upgrade() -> None:
     )
     op.create_index("ix_sign_ins_name", "sign_ins", ["name", "at"])
     op.create_index("ix_sign_ins_address", "sign_ins", ["address", "at"])
+    op.create_index("ix_sign_ins_at", "sign_ins", ["good", "at"])
     op.create_table(
         "audit",
         sa.Column("id", sa.Text(), nullable=False),
@@ -127,6 +142,13 @@ def upgrade() -> None:
         ["dialog_id"],
         sqlite_where=sa.text("again IS 1"),
         postgresql_where=sa.text("again IS true"),
+    )
+    op.create_index(
+        "ix_judgements_second",
+        "judgements",
+        ["dialog_id"],
+        sqlite_where=sa.text("decides IS 0"),
+        postgresql_where=sa.text("decides IS false"),
     )
     op.create_index(
         "uq_judgements_decides",
