@@ -88,7 +88,7 @@ in again.
 
 | server → page | payload | when |
 |---|---|---|
-| `board` | `Board` | all live dialogs at first, then changes, four times a second at most |
+| `board` | `Board` | all live dialogs at first, then changes, twice a second at most |
 | `now` | `Now` | every second; less often where it takes the database long |
 | `chart` | `Chart` | the newest points, every five seconds |
 | `entries` | `Happened` | at each event of the watched dialog, in order and without a gap |
@@ -110,6 +110,8 @@ _READS: Final[Mapping[str, Model]] = MappingProxyType(
         "/hits": wire.HitRows,
         "/chains": wire.ChainRows,
         "/ledger": wire.LedgerRows,
+        "/requests": wire.RequestRows,
+        "/flags": wire.Flags,
         "/review/stats": wire.ReviewStats,
         "/study": wire.StudyOut,
         "/audit": wire.AuditRows,
