@@ -287,7 +287,8 @@ class Standing(Wire):
 
 
 class SeatOut(Wire):
-    """One person's part. `present` is None where nothing is known. `cents` is owed for it."""
+    """One person's part. `present` is None where nothing is known. `cents` is earned by it,
+    whether it has been paid or not."""
 
     role: Role
     arrival_id: str
@@ -435,7 +436,7 @@ class Flag(Wire):
 
 
 class WorkerRow(Wire):
-    """One person in the list. `outcomes` counts their releases; `paid` and `owed` in cents."""
+    """One person in the list. In cents, `paid` is what has gone out and `owed` what has not."""
 
     id: str
     recruiter: str

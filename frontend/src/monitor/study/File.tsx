@@ -1,6 +1,6 @@
 /** The study file as it was read, section by section. */
 
-import { nameOf, t } from "../texts";
+import { t } from "../texts";
 
 const isSection = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -15,7 +15,7 @@ export function File({ file }: { file: Record<string, unknown> }) {
         {sections.map(([name, value]) => (
           <details key={name}>
             <summary>
-              <code>{name}</code> {nameOf(name)}
+              <code>{name}</code>
             </summary>
             {isSection(value) ? <Keys section={value} /> : <Value value={value} />}
           </details>
