@@ -327,7 +327,8 @@ export interface Standing {
   seats: SeatOut[];
 }
 /**
- * One person's part. `present` is None where nothing is known. `cents` is owed for it.
+ * One person's part. `present` is None where nothing is known. `cents` is earned by it,
+ * whether it has been paid or not.
  */
 export interface SeatOut {
   role: Role;
@@ -480,7 +481,7 @@ export interface WorkerRows {
   next: string | null;
 }
 /**
- * One person in the list. `outcomes` counts their releases; `paid` and `owed` in cents.
+ * One person in the list. In cents, `paid` is what has gone out and `owed` what has not.
  */
 export interface WorkerRow {
   id: string;
