@@ -61,7 +61,7 @@ async def paying(
 
             async def watch() -> None:
                 try:
-                    await eventually(lambda: enough(office))
+                    await eventually(lambda: enough(office), within=90)
                 finally:
                     done.set()
 

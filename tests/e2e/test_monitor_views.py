@@ -58,7 +58,7 @@ class Busy:
             simulate_market(self.at.invitations[:EARLIER], plan, lambda: False)
         )
         try:
-            await eventually(done)
+            await eventually(done, within=90)
         finally:
             crowd.cancel()
             await asyncio.gather(crowd, return_exceptions=True)
