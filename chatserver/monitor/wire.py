@@ -309,8 +309,9 @@ class Standing(Wire):
 
 
 class SeatOut(Wire):
-    """One person's part. `cents` is owed for it; `full_pay` is what it pays in full, by the rules
-    that the dialog began with. Who has sent a message in each round is never paid less."""
+    """One person's part. `cents` is earned by it, whether it has been paid or not; `full_pay` is
+    what it pays in full, by the rules that the dialog began with. Who has sent a message in each
+    round is never paid less."""
 
     role: Role
     arrival_id: str
@@ -481,7 +482,7 @@ class Flags(Wire):
 
 
 class WorkerRow(Wire):
-    """One person in the list. `outcomes` counts their releases; `paid` and `owed` in cents."""
+    """One person in the list. In cents, `paid` is what has gone out and `owed` what has not."""
 
     id: str
     recruiter: str

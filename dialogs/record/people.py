@@ -46,6 +46,8 @@ _OWN: Final = and_(
     or_(findings.c.role.is_(None), findings.c.role == seats.c.role),
 )
 
+_IS_PAID: Final = ledger.c.state == LedgerState.PAID.value
+
 
 @dataclass(frozen=True, slots=True)
 class Person:
@@ -176,10 +178,8 @@ def _complete(connection: Connection, rows: Collection[Any]) -> list[Person]:
         connection,
         select(
             arrivals.c.worker_id,
-            func.sum(ledger.c.cents).label("owed"),
-            func.sum(
-                case((ledger.c.state == LedgerState.PAID.value, ledger.c.cents), else_=0)
-            ).label("paid"),
+            func.sum(case((_IS_PAID, 0), else_=ledger.c.cents)).label("owed"),
+            func.sum(case((_IS_PAID, ledger.c.cents), else_=0)).label("paid"),
         )
         .join(ledger, ledger.c.arrival_id == arrivals.c.id)
         .where(arrivals.c.worker_id.in_(ids), ledger.c.state != LedgerState.CANCELLED.value)

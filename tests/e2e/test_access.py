@@ -6,9 +6,8 @@ import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import pytest
 from aiohttp import web
@@ -16,14 +15,13 @@ from playwright.async_api import Browser, Frame, expect
 
 from duologue.serve import Site
 from tests.browser import open_wary_browser
+from tests.e2e.inspector import Inspector, Look, too_wide
 from tests.e2e.stage import WAIT_MS, Person, on_stage, photos, quick, rounds, write_study
 
 pytestmark = pytest.mark.e2e
 
-AXE: Final = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 WIDE: Final = (1100, 760)
 PHONE: Final = (360, 640)
-Look = tuple[Literal["light", "dark"], tuple[int, int]]
 
 # What moves is caught between two colours; and whoever reads along has all the time they need.
 STILL: Final[dict[str, Any]] = {"reduced_motion": "reduce"}
@@ -34,51 +32,17 @@ def short_study(folder: Path, items: Path, **changes: str) -> Site:
     return write_study(folder, items, rounds="3", **changes)
 
 
-async def too_wide(place: Any) -> bool:
-    """Whether a reader of this page or frame has to scroll sideways."""
-    return bool(await place.evaluate("document.documentElement.scrollWidth > innerWidth"))
-
-
-# --- axe-core ------------------------------------------------------------------------------
-
-
-@dataclass
-class Inspector:
-    """Looks at screens in each of the looks, and notes what is wrong with them."""
-
-    looks: tuple[Look, ...]
-    seen: list[str] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
-
-    async def look(self, person: Person, name: str) -> None:
-        page = person.page
-        self.seen.append(name)
-        if not await page.evaluate("'axe' in window"):
-            await page.evaluate(AXE.read_text(encoding="utf-8"))
-        for scheme, (width, height) in self.looks:
-            await page.emulate_media(color_scheme=scheme)
-            await page.set_viewport_size({"width": width, "height": height})
-            where = f"{name}, {scheme}, {width}"
-            if await too_wide(page):
-                self.faults.append(f"{where}: wider than the window")
-            found = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-            assert found["passes"], f"{where}: axe found nothing to look at"
-            for violation in found["violations"]:
-                nodes = ", ".join(node["html"][:100] for node in violation["nodes"][:3])
-                self.faults.append(f"{where}: {violation['help']}: {nodes}")
-
-
 async def look_on_the_way_in(inspector: Inspector, person: Person) -> None:
     """`Person.ready`, stopping at every screen."""
     await person.open()
     await person.shows("preview")
-    await inspector.look(person, "preview")
+    await inspector.look(person.page, "preview")
     await person.press("begin")
     await person.shows("consent")
-    await inspector.look(person, "consent")
+    await inspector.look(person.page, "consent")
     await person.press("agree")
     await person.shows("instructions")
-    await inspector.look(person, "instructions")
+    await inspector.look(person.page, "instructions")
     await person.press("instructions-next")
     await person.shows("check")
     await person.press("check-submit")
@@ -86,19 +50,19 @@ async def look_on_the_way_in(inspector: Inspector, person: Person) -> None:
     questions = await person.get("check-question").all()
     for question in questions:
         await question.get_by_test_id("check-option").nth(1).click()
-    await inspector.look(person, "check")
+    await inspector.look(person.page, "check")
     await person.press("check-submit")
     for question in questions:
         await expect(question).to_have_attribute("data-again", "true", timeout=WAIT_MS)
-    await inspector.look(person, "check, wrong")
+    await inspector.look(person.page, "check, wrong")
     for question in questions:
         await question.get_by_test_id("check-option").first.click()
     await person.press("check-submit")
     await person.shows("arrived")
-    await inspector.look(person, "arrived")
+    await inspector.look(person.page, "arrived")
     await person.press("ready")
     await person.shows("waiting")
-    await inspector.look(person, "waiting")
+    await inspector.look(person.page, "waiting")
 
 
 async def look_at_the_dialogs(inspector: Inspector, person: Person, opener: str) -> None:
@@ -106,7 +70,7 @@ async def look_at_the_dialogs(inspector: Inspector, person: Person, opener: str)
     shown = {"zoom-open": "zoom", "leave": "leave-dialog", "report": "report-dialog"}[opener]
     await person.get(opener).press("Enter")
     await expect(person.get(shown)).to_be_visible(timeout=WAIT_MS)
-    await inspector.look(person, shown)
+    await inspector.look(person.page, shown)
     await person.page.keyboard.press("Escape")
     await expect(person.get(shown)).to_have_count(0, timeout=WAIT_MS)
     await expect(person.get(opener)).to_be_focused(timeout=WAIT_MS)
@@ -137,27 +101,27 @@ async def test_no_screen_on_the_way_breaks_a_rule_of_axe(
         assert await one.page.evaluate("document.documentElement.dir") == direction
         await other.ready()
         await one.shows("matched")
-        await inspector.look(one, "matched")
+        await inspector.look(one.page, "matched")
         await one.start()
-        await inspector.look(one, "matched, started")
+        await inspector.look(one.page, "matched, started")
         await other.start()
         asker, teller = (one, other) if await one.role() == "questioner" else (other, one)
         await rounds(asker, teller, 1, 1)
-        await inspector.look(asker, "asking")
+        await inspector.look(asker.page, "asking")
         await asker.say("question 2?")
-        await inspector.look(asker, "waiting for an answer")
+        await inspector.look(asker.page, "waiting for an answer")
         await teller.reads("question 2?")
         await teller.get("box").fill("x" * 501)
-        await inspector.look(teller, "answering")
+        await inspector.look(teller.page, "answering")
         await look_at_the_dialogs(inspector, teller, "zoom-open")
         await look_at_the_dialogs(inspector, teller, "leave")
         await look_at_the_dialogs(inspector, asker, "report")
         await asker.press("leave")
         await asker.press("leave-confirm")
         await asker.shows("released")
-        await inspector.look(asker, "left")
+        await inspector.look(asker.page, "left")
         await expect(teller.get("pair-again")).to_be_visible(timeout=WAIT_MS)
-        await inspector.look(teller, "alone")
+        await inspector.look(teller.page, "alone")
         for n in range(2, 4):
             await teller.get("box").fill(f"alone {n}")
             await teller.press("send")
@@ -166,10 +130,10 @@ async def test_no_screen_on_the_way_breaks_a_rule_of_axe(
             )
         await teller.shows("released")
         await expect(teller.get("transcript")).to_be_visible()
-        await inspector.look(teller, "end")
+        await inspector.look(teller.page, "end")
         await teller.press("finish")
         await expect(teller.get("finished")).to_be_visible(timeout=WAIT_MS)
-        await inspector.look(teller, "finished")
+        await inspector.look(teller.page, "finished")
     assert inspector.faults == []
     assert len(set(inspector.seen)) == 19
 

@@ -207,7 +207,7 @@ async def test_what_somebody_has_done(database_url: str) -> None:
     asker, teller, waiter = (by_id[f"worker-{n}"] for n in range(3))
     assert (asker.dialogs, asker.complete, asker.flags) == (1, 1, 2)
     assert (teller.flags, teller.owed, teller.paid) == (1, 150, 0)
-    assert (asker.owed, asker.paid, asker.inside) == (150, 150, None)
+    assert (asker.owed, asker.paid, asker.inside) == (0, 150, None)
     assert (waiter.dialogs, waiter.owed, waiter.excluded_why) == (0, 10, "spam")
     assert habits["worker-1"].answer_s == 5.0
     assert habits["worker-1"].words == 2

@@ -357,8 +357,9 @@ export interface Standing {
   seats: SeatOut[];
 }
 /**
- * One person's part. `cents` is owed for it; `full_pay` is what it pays in full, by the rules
- * that the dialog began with. Who has sent a message in each round is never paid less.
+ * One person's part. `cents` is earned by it, whether it has been paid or not; `full_pay` is
+ * what it pays in full, by the rules that the dialog began with. Who has sent a message in each
+ * round is never paid less.
  */
 export interface SeatOut {
   role: Role;
@@ -535,7 +536,7 @@ export interface WorkerRows {
   next: string | null;
 }
 /**
- * One person in the list. `outcomes` counts their releases; `paid` and `owed` in cents.
+ * One person in the list. In cents, `paid` is what has gone out and `owed` what has not.
  */
 export interface WorkerRow {
   id: string;

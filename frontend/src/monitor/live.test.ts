@@ -162,6 +162,13 @@ describe("the live connection", () => {
     expect(socket.connects).toBe(1);
   });
 
+  it("leaves at once when the server says that this session is over", () => {
+    live.onSignedOut = vi.fn();
+    socket.serve("connect");
+    socket.serve("stopped", { error: "You are signed out.", code: "signed_out" });
+    expect(live.onSignedOut).toHaveBeenCalledTimes(1);
+  });
+
   it("comes back after the server has closed it in order, and at once when the network is back", () => {
     socket.serve("connect");
     socket.serve("disconnect", "io server disconnect");

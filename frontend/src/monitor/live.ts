@@ -136,6 +136,7 @@ export class Live {
       this.watched.set(afterTyping(this.watched.value, seen, this.#clock.now()));
     });
     socket.on("changed", (changed: Changed) => this.#tell(changed.what));
+    socket.on("stopped", () => this.onSignedOut());
   }
 
   #onHappened(happened: Happened): void {

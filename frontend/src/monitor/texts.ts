@@ -255,7 +255,7 @@ export const t = {
   grid: {
     title: "Live dialogs",
     empty: "Nobody talks just now. Each dialog appears here when two people have started it.",
-    bad: (n: number) => `– ${n} need a look`,
+    bad: (n: number) => `– ${n} ${n === 1 ? "needs" : "need"} a look`,
     round: (n: number, of: number) => `Round ${Math.min(Math.max(n, 1), of)}/${of}`,
     turn: { questioner: "Questioner’s turn", answerer: "Answerer’s turn" },
     trouble: { slow: "slow", solo: "alone", away: "away", leaving: "away for long", silent: "silent" },
@@ -356,7 +356,7 @@ export const t = {
     away: "away for",
     excluded: "excluded",
     sent: (n: number) => `${plural(n, "message")}`,
-    owed: (cash: string) => `${cash} owed`,
+    earned: (cash: string) => `${cash} earned`,
     history: (b: WorkerBrief) =>
       `${plural(b.dialogs, "dialog")}: ${b.complete} complete, ${b.solo} alone, ${b.left} left; ${plural(b.flags, "flag")}, ${b.rejected} rejected`,
     speed: (span: string) => `answers in ${span} (median)`,

@@ -35,7 +35,7 @@ export function People({ dialog, more }: Props) {
           <p>
             {t.people.sent(seat.sent)}
             {seat.release !== null && ` · ${t.releases[seat.release]}`}
-            {` · ${t.people.owed(cash(seat.cents))}`}
+            {` · ${t.people.earned(cash(seat.cents))}`}
           </p>
           <History brief={dialog.workers.find(({ id }) => id === seat.worker_id)} />
           {more?.(seat)}
