@@ -16,7 +16,7 @@ from tests.prolific_recruiting import recruiting_there
 from tests.records import STUDY
 from tests.recruiting import Recruiting, recruiting
 
-ENDED = ReleaseRow(Release.ENDED_BY_TEAM, "CODE", 1.0, 150, Outcome.ABANDONED, 1)
+ENDED = ReleaseRow(Release.ENDED_BY_TEAM, "CODE", 1.0, 150, Outcome.ABANDONED, 1, False)
 
 
 async def somebody(at: Recruiting) -> tuple[CrowdDoor, ArrivalRow]:
