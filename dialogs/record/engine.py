@@ -130,8 +130,10 @@ class _Bounded(psycopg.Connection[Any]):
 
 
 def _open_postgres(url: URL, readers: int, *, patient: bool) -> Engine:
+    # Compiling a statement can take longer than it may last; none of ours is worth it.
     options = (
-        f"-c lock_timeout={LOCK_TIMEOUT_S}s -c statement_timeout={LOCK_TIMEOUT_S}s "
+        f"-c jit=off -c lock_timeout={LOCK_TIMEOUT_S}s "
+        f"-c statement_timeout={LOCK_TIMEOUT_S}s "
         f"-c idle_in_transaction_session_timeout={IDLE_TIMEOUT_S}s"
     )
     engine = create_engine(

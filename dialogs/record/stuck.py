@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, select, union
 
 from dialogs.record.payments import PAYMENTS, PaymentRow, payment_of
 from dialogs.record.tables import arrivals, assignments, hits, ledger, workers
@@ -16,7 +16,9 @@ OVER: Final = (LedgerState.PAID, LedgerState.CANCELLED)
 NEED_A_PERSON: Final = (LedgerState.FAILED, LedgerState.HELD)
 """Payments in these states go on when somebody has looked at them."""
 
-_OVER: Final = [state.value for state in OVER]
+# Named one by one, as an index finds what is equal and not what is unequal.
+_NOT_OVER: Final = [state.value for state in LedgerState if state not in OVER]
+_INSIDE: Final = [s.value for s in ArrivalStatus if s is not ArrivalStatus.RELEASED]
 
 
 def with_problem(connection: Connection, study_id: str) -> list[PaymentRow]:
@@ -24,7 +26,7 @@ def with_problem(connection: Connection, study_id: str) -> list[PaymentRow]:
     need a person, and those that were put off."""
     query = PAYMENTS.where(
         arrivals.c.study_id == study_id,
-        ledger.c.state.not_in(_OVER),
+        ledger.c.state.in_(_NOT_OVER),
         ledger.c.problem.is_not(None),
     ).order_by(ledger.c.at, ledger.c.arrival_id, ledger.c.reason)
     return [payment_of(row) for row in connection.execute(query)]
@@ -62,19 +64,18 @@ def hits_with_unpaid(connection: Connection, study_id: str) -> set[str]:
         .correlate(arrivals)
         .exists()
     )
+    of_hits = (arrivals.c.study_id == study_id) & arrivals.c.hit_id.is_not(None)
+    # Each half begins at the few rows that are not over yet; one condition with an OR would look
+    # at everybody who ever came.
+    inside = select(arrivals.c.hit_id).where(of_hits, arrivals.c.status.in_(_INSIDE))
     unpaid = (
-        select(ledger.c.reason)
+        select(arrivals.c.hit_id)
+        .join(ledger, ledger.c.arrival_id == arrivals.c.id)
         .where(
-            ledger.c.arrival_id == arrivals.c.id,
-            ledger.c.state.not_in(_OVER),
+            of_hits,
+            ledger.c.state.in_(_NOT_OVER),
             (ledger.c.state != LedgerState.HELD.value) | handed_in,
         )
-        .exists()
     )
-    inside = arrivals.c.status != ArrivalStatus.RELEASED.value
-    query = (
-        select(arrivals.c.hit_id)
-        .where(arrivals.c.study_id == study_id, arrivals.c.hit_id.is_not(None), inside | unpaid)
-        .distinct()
-    )
+    query = union(inside, unpaid)
     return set(connection.execute(query).scalars())

@@ -128,6 +128,16 @@ async def test_locks_statements_and_idle_transactions_end_by_themselves(
         assert list(shown.values()) == ["2s", "2s", "5s"]
 
 
+async def test_no_time_of_a_statement_goes_into_compiling_it(migrated_postgres_url: str) -> None:
+    async with opened(migrated_postgres_url) as record:
+        with record.engine.connect() as connection:
+            rows = "generate_series(1, 100000)"
+            costly = f"EXPLAIN SELECT count(*) FROM {rows} a, {rows} b, {rows} c"
+            plan = connection.execute(text(costly)).scalars().all()
+            assert connection.execute(text("SHOW jit")).scalar_one() == "off"
+        assert not any("JIT" in line for line in plan)
+
+
 async def test_reading_after_the_connections_were_ended_is_unavailable_and_then_works(
     migrated_postgres_url: str,
 ) -> None:
