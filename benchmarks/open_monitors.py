@@ -6,8 +6,9 @@ Reads a password from stdin. Says `ready` on stdout when all are open; at the en
 and prints as JSON how late entries of watched dialogs came (seconds after the time that the server
 gave the event, which is before its commit and so before its acknowledgement) and how much came.
 
-A monitor here reads frames and looks only into those of the dialog it watches: a browser has a
-machine of its own, and what it does with a frame is not the server's.
+A monitor here counts frames, and looks only into those of the dialog it watches; one of them looks
+into the boards as well, and tells all which dialogs there are. A browser has a machine of its own,
+and what it does with a frame is not the server's.
 """
 
 from __future__ import annotations
@@ -45,12 +46,15 @@ class Seen:
 class OpenMonitor(asyncio.Protocol):
     """One monitor's connection; `ready` resolves with the first board."""
 
-    def __init__(self, where: tuple[str, int], cookie: str, csrf: str, seen: Seen) -> None:
+    def __init__(
+        self, where: tuple[str, int], cookie: str, csrf: str, seen: Seen, *, looks: bool
+    ) -> None:
         self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._where = where
         self._cookie = cookie
         self._csrf = csrf
         self._seen = seen
+        self._looks = looks
         self._decoder = frames.Decoder()
         self._upgraded = False
         self._head = b""
@@ -90,9 +94,10 @@ class OpenMonitor(asyncio.Protocol):
             _, happened = orjson.loads(payload[payload.index(b"[") :])
             self._seen.lags += [now - entry["at"] for entry in happened["entries"]]
         elif payload.startswith(b'42/monitor,["board"'):
-            _, board = orjson.loads(payload[payload.index(b"[") :])
-            self._seen.live.update(row["id"] for row in board["rows"])
-            self._seen.live.difference_update(board["over"])
+            if self._looks:
+                _, board = orjson.loads(payload[payload.index(b"[") :])
+                self._seen.live.update(row["id"] for row in board["rows"])
+                self._seen.live.difference_update(board["over"])
             if not self.ready.done():
                 self.ready.set_result(None)
         elif payload.startswith(b"0"):
@@ -127,8 +132,8 @@ async def watch(url: str, name: str, password: str, count: int) -> dict[str, Any
     where = (parts.hostname or "127.0.0.1", parts.port or 80)
     loop, seen, rng = asyncio.get_running_loop(), Seen(), random.Random(1)
     monitors = []
-    for _ in range(count):
-        make = partial(OpenMonitor, where, cookie, csrf, seen)
+    for number in range(count):
+        make = partial(OpenMonitor, where, cookie, csrf, seen, looks=number == 0)
         _, monitor = await loop.create_connection(make, *where)
         monitors.append(monitor)
     await asyncio.gather(*(monitor.ready for monitor in monitors))

@@ -11,7 +11,7 @@ import orjson
 from chatserver.live.dialogs import Dialogs
 from chatserver.live.fanout import Fanout
 from dialogs.events import Event, from_json
-from dialogs.record import findings, queries
+from dialogs.record import overview, queries
 from dialogs.record.store import Record
 from dialogs.rules import Phase
 from dialogs.state import DialogState, evolve
@@ -69,8 +69,11 @@ class Board:
     async def look(self) -> None:
         """Find in the record what no event has told: dialogs that were opened, and what happened
         in other processes."""
-        live = await self._record.read(queries.live_dialogs, self._study_id)
-        seqs = await self._record.read(queries.last_seqs, {*live, *self._states})
+        live = await self._record.read(overview.live, self._study_id)
+        seqs = {dialog_id: lately.seq for dialog_id, lately in live.items()}
+        ended = self._states.keys() - live.keys()
+        if ended:
+            seqs |= await self._record.read(queries.last_seqs, ended)
         unknown = [dialog_id for dialog_id in seqs if dialog_id not in self._states]
         if unknown:
             read = await self._record.read(queries.dialogs_by_id, unknown)
@@ -78,11 +81,11 @@ class Board:
                 self._begin_with(state)
         for dialog_id, seq in seqs.items():
             await self._catch_up(dialog_id, seq)
-        self._flagged(await self._record.read(findings.numbers_of, list(self._states)))
+        self._flagged({dialog_id: lately.flags for dialog_id, lately in live.items()})
 
     def _flagged(self, now: dict[str, int]) -> None:
         for dialog_id in now.keys() | self._flags.keys():
-            if now.get(dialog_id) != self._flags.get(dialog_id) and dialog_id in self._states:
+            if now.get(dialog_id, 0) != self.flags(dialog_id) and dialog_id in self._states:
                 self._changed.add(dialog_id)
         self._flags = now
 

@@ -1,47 +1,51 @@
-"""A dialog as the team is shown it: from its events and rows to what travels. No I/O here."""
+"""A dialog as the team is shown it: from its events and rows to what travels. No I/O here.
+
+Tiles of the grid are plain dictionaries, since hundreds are made each second; their form is that of
+the model `BoardRow` of the wire.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import assert_never
+from typing import Any, assert_never
 
-from chatserver.monitor.wire import BoardRow, BoardSeat, Entry, EntryKind, SeatOut, Standing
+from chatserver.monitor.wire import Entry, EntryKind, SeatOut, Standing
 from dialogs.events import Away, Ended, Event, Extended, Opened, Returned, Said, SeatLost, Told
 from dialogs.record.queries import ItemRow
 from dialogs.rules import Phase
 from dialogs.state import DialogState, Seat
 
 
-def board_row(state: DialogState, item: ItemRow, flags: int = 0) -> BoardRow:
+def board_row(state: DialogState, item: ItemRow, flags: int) -> dict[str, Any]:
     """A live dialog as one tile of the grid."""
-    return BoardRow(
-        id=state.dialog_id,
-        image_id=item.image_id,
-        caption=item.caption,
-        phase=state.phase,
-        round=state.round,
-        rounds=state.rules.rounds,
-        turn=state.turn,
-        turn_at=state.turn_at,
-        turn_ends_at=state.turn_at + state.rules.turn_limit_s,
-        opened_at=state.opened_at,
-        seats=[_board_seat(state, seat) for seat in state.seats.values()],
-        flags=flags,
-    )
+    return {
+        "id": state.dialog_id,
+        "image_id": item.image_id,
+        "caption": item.caption,
+        "phase": state.phase,
+        "round": state.round,
+        "rounds": state.rules.rounds,
+        "turn": state.turn,
+        "turn_at": state.turn_at,
+        "turn_ends_at": state.turn_at + state.rules.turn_limit_s,
+        "opened_at": state.opened_at,
+        "seats": [_board_seat(state, seat) for seat in state.seats.values()],
+        "flags": flags,
+    }
 
 
-def _board_seat(state: DialogState, seat: Seat) -> BoardSeat:
+def _board_seat(state: DialogState, seat: Seat) -> dict[str, Any]:
     away_at = None if seat.gone else seat.away_at
     in_grace = away_at is not None and not state.done(seat)
-    return BoardSeat(
-        role=seat.role,
-        worker_id=seat.worker_id,
-        sent=seat.sent,
-        away=away_at is not None,
-        away_at=away_at,
-        grace_ends_at=(away_at or 0.0) + state.rules.grace_s if in_grace else None,
-        gone=seat.gone,
-    )
+    return {
+        "role": seat.role,
+        "worker_id": seat.worker_id,
+        "sent": seat.sent,
+        "away": away_at is not None,
+        "away_at": away_at,
+        "grace_ends_at": (away_at or 0.0) + state.rules.grace_s if in_grace else None,
+        "gone": seat.gone,
+    }
 
 
 def standing(state: DialogState) -> Standing:

@@ -19,10 +19,6 @@ from chatserver.monitor.board import Board
 from chatserver.monitor.pulse import Often, Pulse
 from chatserver.monitor.showing import board_row, entry, standing
 from chatserver.monitor.wire import (
-    Board as BoardOut,
-)
-from chatserver.monitor.wire import (
-    BoardRow,
     Changed,
     Denied,
     DialogOut,
@@ -343,13 +339,14 @@ class MonitorSockets:
 
     def _board_out(
         self, states: Iterable[DialogState], over: list[str], *, all_: bool = False
-    ) -> BoardOut:
-        rows: list[BoardRow] = [
+    ) -> dict[str, Any]:
+        rows = [
             board_row(state, item, self.board.flags(state.dialog_id))
             for state in states
             if (item := self._items.get(state.item_id)) is not None
         ]
-        return BoardOut(now=self._service.now(), all=all_, rows=rows, over=over)
+        # In the form of the model `Board`.
+        return {"now": self._service.now(), "all": all_, "rows": rows, "over": over}
 
     def _welcome(self, sid: str) -> None:
         monitor = self._monitors.get(sid)
@@ -381,10 +378,13 @@ class MonitorSockets:
                 )
         self._marks = found
 
-    def _send(self, to: Iterable[Monitor], event: str, payload: BaseModel) -> None:
+    def _send(self, to: Iterable[Monitor], event: str, payload: BaseModel | dict[str, Any]) -> None:
         sids = [monitor.sid for monitor in to]
-        if sids:
-            self._engine.send(sids, event, payload.model_dump(mode="json"), NAMESPACE)
+        if not sids:
+            return
+        if isinstance(payload, BaseModel):
+            payload = payload.model_dump(mode="json")
+        self._engine.send(sids, event, payload, NAMESPACE)
 
 
 def _told(error: str, code: Trouble) -> dict[str, Any]:

@@ -112,19 +112,6 @@ def flagged(connection: Connection, study_id: str) -> dict[str, int]:
     return {row[0]: row[1] for row in connection.execute(query)}
 
 
-def numbers_of(connection: Connection, dialog_ids: Collection[str]) -> dict[str, int]:
-    """How many flags were raised in each of these dialogs, those without one left out."""
-    found: dict[str, int] = {}
-    for chunk in chunks(dialog_ids):
-        query = (
-            select(findings.c.dialog_id, func.count())
-            .where(findings.c.dialog_id.in_(chunk))
-            .group_by(findings.c.dialog_id)
-        )
-        found.update({row[0]: row[1] for row in connection.execute(query)})
-    return found
-
-
 def raised_as(connection: Connection, dialog_id: str, audit_id: str) -> FindingRow | None:
     """What was raised with this row of the audit, if that was done."""
     after = after_of(connection, audit_id)

@@ -12,15 +12,17 @@ from typing import Final
 
 from sqlalchemy import BindParameter, Connection, bindparam, func, select
 
-from dialogs.record.queries import is_alone
 from dialogs.record.stuck import NEED_A_PERSON
 from dialogs.record.tables import (
     arrivals,
     dialogs,
+    events,
+    findings,
     items,
     ledger,
     releases,
     seats,
+    studies,
     team_requests,
 )
 from dialogs.rules import (
@@ -106,6 +108,17 @@ _LATELY: Final = select(func.count()).where(
     dialogs.c.ended_at >= bindparam("since"),
     dialogs.c.outcome == Outcome.COMPLETE.value,
 )
+_FAILED: Final = select(func.count()).where(
+    team_requests.c.study_id == _STUDY, team_requests.c.state == RequestState.FAILED.value
+)
+# Together, since a statement costs more than most of these.
+_FIGURES: Final = select(
+    _PLACES.scalar_subquery().label("places"),
+    _FIRST.scalar_subquery().label("first"),
+    _LATELY.scalar_subquery().label("lately"),
+    _FAILED.scalar_subquery().label("failed"),
+    (~select(studies.c.id).where(studies.c.id != _STUDY).exists()).label("alone"),
+)
 _INSIDE: Final = (
     select(arrivals.c.status, func.count())
     .where(
@@ -121,9 +134,6 @@ _COST: Final = (
 )
 _COST_AMONG_OTHERS: Final = _COST.join(arrivals, arrivals.c.id == ledger.c.arrival_id).where(
     arrivals.c.study_id == _STUDY
-)
-_FAILED: Final = select(func.count()).where(
-    team_requests.c.study_id == _STUDY, team_requests.c.state == RequestState.FAILED.value
 )
 _IN_FULL: Final = (Release.COMPLETED.value, Release.FINISHED_ALONE.value)
 # Asked so, both databases begin with the latest releases, and not with all who ever came.
@@ -163,28 +173,27 @@ def overview(connection: Connection, study_id: str, now: float) -> Overview:
         live += number if phase != Phase.ENDED.value else 0
         kept = outcome == Outcome.COMPLETE.value and acceptance != Acceptance.REJECTED.value
         done += number if kept else 0
-    first = connection.execute(_FIRST, study).scalar_one()
-    lately = connection.execute(_LATELY, study | {"since": now - RATE_S}).scalar_one()
+    figures = connection.execute(_FIGURES, study | {"since": now - RATE_S}).one()
     inside = {row[0]: row[1] for row in connection.execute(_INSIDE, study)}
-    sums = _COST if is_alone(connection, study_id) else _COST_AMONG_OTHERS
+    sums = _COST if figures.alone else _COST_AMONG_OTHERS
     owed = {row[0]: (int(row[1]), row[2]) for row in connection.execute(sums, study)}
     cost = {state: cents for state, (cents, _) in owed.items()}
     stuck = [owed[state.value] for state in NEED_A_PERSON if state.value in owed]
     return Overview(
-        places=int(connection.execute(_PLACES, study).scalar_one()),
+        places=int(figures.places),
         done=done,
         live=live,
         inside=sum(inside.values()),
         in_lobby=inside.get(ArrivalStatus.WAITING.value, 0),
-        lately=lately,
-        lately_s=RATE_S if first is None else min(RATE_S, now - first),
+        lately=figures.lately,
+        lately_s=RATE_S if figures.first is None else min(RATE_S, now - figures.first),
         cost=sum(cost.values()),
         paid=cost.get(LedgerState.PAID.value, 0),
         hourly=_hourly(connection, study_id),
         stuck=Stuck(
             payments=sum(number for _, number in stuck),
             cents=sum(cents for cents, _ in stuck),
-            requests=connection.execute(_FAILED, study).scalar_one(),
+            requests=figures.failed,
         ),
     )
 
@@ -193,6 +202,43 @@ def _hourly(connection: Connection, study_id: str) -> int | None:
     found = connection.execute(_HOURLY, {"study": study_id})
     earned = [cents / seconds * 3600 for seconds, cents in found if seconds > 0]
     return round(median(earned)) if earned else None
+
+
+# --- The live dialogs ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Lately:
+    """How far a live dialog is: the number of its newest event, and of the flags raised in it."""
+
+    seq: int
+    flags: int
+
+
+# Along one index entry of each live dialog, and with no list of ids to put together.
+_LIVE: Final = select(
+    dialogs.c.id,
+    select(func.max(events.c.seq))
+    .where(events.c.dialog_id == dialogs.c.id)
+    .scalar_subquery()
+    .label("seq"),
+    select(func.count())
+    .select_from(findings)
+    .where(findings.c.dialog_id == dialogs.c.id)
+    .scalar_subquery()
+    .label("flags"),
+).where(
+    dialogs.c.study_id == _STUDY,
+    dialogs.c.phase.in_([Phase.PAIRED.value, Phase.SOLO.value]),
+)
+
+
+def live(connection: Connection, study_id: str) -> dict[str, Lately]:
+    """The dialogs that have not ended, by id."""
+    return {
+        row.id: Lately(row.seq or 0, row.flags)
+        for row in connection.execute(_LIVE, {"study": study_id})
+    }
 
 
 # --- The lobby -----------------------------------------------------------------------------

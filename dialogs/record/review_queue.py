@@ -7,11 +7,23 @@ judged twice. A reviewer is given one at a time, and holds it by a row for `CLAI
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import operator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import lru_cache, reduce
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, FromClause, Select, func, literal_column, select
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Connection,
+    FromClause,
+    Select,
+    bindparam,
+    func,
+    literal_column,
+    select,
+)
 
 from dialogs.record.bulk import Row, RowLocks, RowUpdate
 from dialogs.record.queries import chunks
@@ -162,14 +174,27 @@ def number_waiting(
 ) -> int:
     """How many dialogs wait for this reviewer, those that others have in hand not counted."""
     held = _in_other_hands(connection, admin_id, now)
-    parts = [*_first(study_id, filters), _second(study_id, admin_id, filters)]
-    counts = [part.select(func.count()) for part in parts]
-    number: int = sum(connection.execute(count).scalar_one() for count in counts)
+    everything, among = _counting(study_id, admin_id, filters)
+    number: int = connection.execute(everything).scalar_one()
     if held:
         # Of all that wait they are a handful, so the rest is counted without a look at claims.
-        theirs = [count.where(dialogs.c.id.in_(held)) for count in counts]
-        number -= sum(connection.execute(count).scalar_one() for count in theirs)
+        number -= connection.execute(among, {"held": held}).scalar_one()
     return number
+
+
+@lru_cache(maxsize=64)
+def _counting(study_id: str, admin_id: str, filters: Filters) -> tuple[Select[int], Select[int]]:
+    """The statements that count what waits: all of it, and what is `held`. They are asked for
+    again and again, and building one costs more than running it."""
+    parts = [*_first(study_id, filters), _second(study_id, admin_id, filters)]
+    counts = [part.select(func.count()) for part in parts]
+    held: BindParameter[str] = bindparam("held", expanding=True)
+    theirs = [count.where(dialogs.c.id.in_(held)) for count in counts]
+    return _sum_of(counts), _sum_of(theirs)
+
+
+def _sum_of(counts: Iterable[Select[int]]) -> Select[int]:
+    return select(reduce(operator.add, (count.scalar_subquery() for count in counts)))
 
 
 def next_waiting(

@@ -9,7 +9,7 @@ import pytest
 from dialogs.record import findings as found
 from dialogs.record.errors import Conflict
 from dialogs.record.findings import BY_TEAM
-from dialogs.record.tables import audit, dialogs, findings
+from dialogs.record.tables import audit, dialogs
 from dialogs.rules import Outcome, Phase, Role
 from tests.records import STUDY, rows_of
 from tests.recruiting import add_dialog, add_items
@@ -76,33 +76,6 @@ async def test_what_the_team_saw_stands_beside_what_the_rules_find(database_url:
         ]
         assert [row["action"] for row in rows_of(review.record, audit)] == ["dialog.flag"] * 2
         assert all("Odd" not in row["after"] for row in rows_of(review.record, audit))
-
-
-async def test_flags_are_counted_by_dialogs(database_url: str) -> None:
-    async with reviewing(database_url) as review:
-        one, two = review.ended(), review.ended()
-        for dialog, those in ((one, [SHORT, SHORT, COPIED]), (two, [COPIED])):
-            await review.record.writer.commit(found.checked(dialog, those, 5.0))
-        assert await review.record.read(found.flagged, STUDY) == {"copied": 2, "short": 1}
-        assert await review.record.read(found.flagged, "other") == {}
-
-
-async def test_however_much_is_found_the_team_has_its_own_numbers(database_url: str) -> None:
-    async with reviewing(database_url) as review:
-        dialog = review.ended()
-        number = await review.record.read(found.next_number, dialog)
-        await review.record.writer.commit(found.checked(dialog, [SHORT] * 5000, 5.0))
-        assert max(row["number"] for row in rows_of(review.record, findings)) < number
-
-
-async def test_flags_are_counted_by_dialog(database_url: str) -> None:
-    async with reviewing(database_url) as review:
-        commit, read = review.record.writer.commit, review.record.read
-        first, second = review.ended(), review.ended()
-        await commit(found.checked(first, [SHORT, COPIED], 5.0))
-        await commit(found.raised(STUDY, first, 1000, "ada", "Rude.", None, None, 6.0))
-        assert await read(found.numbers_of, [first, second]) == {first: 3}
-        assert await read(found.numbers_of, []) == {}
 
 
 async def test_what_is_raised_under_one_name_is_raised_once(database_url: str) -> None:

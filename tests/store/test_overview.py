@@ -9,13 +9,15 @@ from dialogs.dialog import Leave, Say, decide
 from dialogs.events import Part
 from dialogs.record import overview, requests
 from dialogs.record.decisions import happenings
+from dialogs.record.findings import raised
 from dialogs.record.marks import marks
-from dialogs.record.overview import Overview, Stuck
+from dialogs.record.overview import Lately, Overview, Stuck
 from dialogs.record.store import Record
 from dialogs.record.tables import arrivals, dialogs, ledger
 from dialogs.rules import LedgerState, RequestKind, Role
 from dialogs.state import DialogState
 from tests.records import OPENED_AT, STUDY, begin_study, never_paired, open_a_dialog, opened
+from tests.reviews import add_admins
 
 HOUR = 3600.0
 
@@ -56,6 +58,28 @@ async def test_a_study_that_has_not_begun(database_url: str) -> None:
     assert found.ends_at(OPENED_AT) is None
     # Two people for each of two places.
     assert found.forecast(150) == 600
+
+
+async def test_how_far_each_live_dialog_is(database_url: str) -> None:
+    async with opened(database_url) as record:
+        await begin_study(record, people=6, items=("dog", "cat", "cow"))
+        over = await open_a_dialog(record, "d-1", 0, 1, "dog")
+        begun = await open_a_dialog(record, "d-2", 2, 3, "cat")
+        await open_a_dialog(record, "d-3", 4, 5, "cow")
+        await talk_to_the_end(record, over, OPENED_AT, 60.0)
+        said = Say(Role.QUESTIONER, "key-000001", (Part("hello there"),))
+        await carry_out(record, begun, said, OPENED_AT + 1)
+        with record.engine.begin() as connection:
+            add_admins(connection, "ada")
+        for number in (1000, 1001):
+            await record.writer.commit(
+                raised(STUDY, "d-2", number, "ada", "Rude.", None, None, OPENED_AT + 2)
+            )
+        assert await record.read(overview.live, STUDY) == {
+            "d-2": Lately(seq=2, flags=2),
+            "d-3": Lately(seq=1, flags=0),
+        }
+        assert await record.read(overview.live, "another") == {}
 
 
 async def test_what_is_done_live_and_owed(database_url: str) -> None:

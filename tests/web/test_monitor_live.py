@@ -7,10 +7,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import orjson
 import pytest
 import socketio
 
 from chatserver.monitor.sessions import COOKIE
+from chatserver.monitor.wire import Board
 from dialogs.rules import AdminRole, StudyStatus
 from tests.live import Live, letter, until
 from tests.monitors import OpenMonitor
@@ -34,6 +36,14 @@ def cookie_of(who: Member) -> dict[str, str]:
     return {"Cookie": f"{COOKIE}={who.token}"}
 
 
+def in_the_form_of_its_model(monitor: OpenMonitor) -> bool:
+    boards = monitor.seen("board")
+    # The model takes enums from JSON only.
+    return [
+        Board.model_validate_json(orjson.dumps(b)).model_dump(mode="json") for b in boards
+    ] == boards
+
+
 async def test_the_board_shows_each_dialog_as_it_goes(live_each: Live) -> None:
     live = live_each
     asker, teller = await live.two()
@@ -52,6 +62,7 @@ async def test_the_board_shows_each_dialog_as_it_goes(live_each: Live) -> None:
         }
         await live.converse(asker, teller)
         await monitor.until(lambda: not monitor.board, "the dialog is over")
+        assert in_the_form_of_its_model(monitor)
 
 
 async def test_a_tile_says_when_time_runs_out(live: Live) -> None:
@@ -72,6 +83,7 @@ async def test_a_tile_says_when_time_runs_out(live: Live) -> None:
         gone = seats()["questioner"]
         assert gone["grace_ends_at"] == gone["away_at"] + 10.0
         assert seats()["answerer"]["away_at"] is None
+        assert in_the_form_of_its_model(monitor)
 
 
 async def test_a_flag_comes_up_on_the_board(live_each: Live) -> None:
