@@ -33,8 +33,8 @@ class Check:
 @dataclass(frozen=True, slots=True)
 class StudyConfig:
     """The study as the live server runs it. Durations in seconds. `review_twice` is the share of
-    dialogs that two people are to judge; of the recruiter it knows only what its `terms` must fit
-    to."""
+    dialogs that two people are to judge, and `approve_by_hand` whether what is owed waits for
+    somebody to approve it; of the recruiter it knows only what its `terms` must fit to."""
 
     id: str
     title: str
@@ -54,6 +54,7 @@ class StudyConfig:
     repeat_partners: bool = False
     same_address: SameAddress = SameAddress.FLAG
     review_twice: float = 0.0
+    approve_by_hand: bool = False
     invitations: frozenset[str] | None = None
     recruiter: str = "link"
     reward: int | None = None

@@ -27,6 +27,7 @@ from duologue.sections import (
     StudySection,
     TextsSection,
 )
+from hit_manager.config import Approval
 
 MIN_INVITATION: Final = 8
 """Characters of an invitation code, at least: shorter ones can be guessed."""
@@ -182,6 +183,7 @@ class StudyFile(Section):
             repeat_partners=study.repeat_partners,
             same_address=study.same_address,
             review_twice=self.review.twice,
+            approve_by_hand=self.recruiter.approval is Approval.BY_HAND,
             invitations=read_invitations(self.invitations_path) if self.invitations_path else None,
         )
 

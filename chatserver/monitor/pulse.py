@@ -50,6 +50,7 @@ class Pulse:
         at = service.now()
         found = await self._record.read(overview.overview, self._study_id, at)
         waiting = await self._record.read(overview.lobby, self._study_id, LOBBY_SHOWN)
+        by_hand = service.study().approve_by_hand
         return Now(
             at=at,
             status=StudyStatus.OPEN if service.is_open() else StudyStatus.PAUSED,
@@ -68,6 +69,8 @@ class Pulse:
                 payments=found.stuck.payments,
                 cents=found.stuck.cents,
                 requests=found.stuck.requests,
+                to_approve=found.stuck.owed if by_hand else 0,
+                to_approve_cents=found.stuck.owed_cents if by_hand else 0,
             ),
             lobby=[
                 LobbyRow(

@@ -184,12 +184,15 @@ class Health(Wire):
 
 
 class Stuck(Wire):
-    """What waits for a person: payments that failed or are held, `cents` in all, and requests of
-    the team that failed."""
+    """What waits for a person: payments that failed or are held, `cents` in all, requests of
+    the team that failed, and, where the study approves by hand, payments to approve,
+    `to_approve_cents` in all."""
 
     payments: int
     cents: int
     requests: int
+    to_approve: int
+    to_approve_cents: int
 
 
 class Now(Wire):

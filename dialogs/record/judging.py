@@ -40,6 +40,10 @@ from dialogs.rules import (
     RequestState,
 )
 
+UNDO_S: Final = 20.0
+"""For so long after a judgement the pay that it approves is not sent, so that the judgement can be
+taken back; in seconds."""
+
 _BY_RULE: Final = frozenset(reason.value for reason in LedgerReason)
 
 
@@ -293,7 +297,7 @@ def _approve(case: Case, arrival_id: str, now: float) -> _OnPay:
     for payment in case.payments_of(arrival_id):
         owed = payment.state is LedgerState.OWED
         if owed:
-            changes += approved(payment, now).changes
+            changes += approved(payment, now, not_before=now + UNDO_S).changes
         settled.append(_settled(payment, LedgerState.APPROVED if owed else payment.state, owed))
     return _OnPay(tuple(settled), tuple(changes))
 

@@ -43,12 +43,15 @@ LATEST: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """What waits for a person: payments that failed or are held, `cents` in all, and requests of
-    the team that failed and that nobody has dismissed."""
+    """What waits for a person: payments that failed or are held, `cents` in all, requests of
+    the team that failed and that nobody has dismissed, and payments that nobody has approved,
+    `owed_cents` in all."""
 
     payments: int
     cents: int
     requests: int
+    owed: int
+    owed_cents: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +181,7 @@ def overview(connection: Connection, study_id: str, now: float) -> Overview:
     sums = _COST if figures.alone else _COST_AMONG_OTHERS
     owed = {row[0]: (int(row[1]), row[2]) for row in connection.execute(sums, study)}
     cost = {state: cents for state, (cents, _) in owed.items()}
+    unapproved_cents, unapproved = owed.get(LedgerState.OWED.value, (0, 0))
     stuck = [owed[state.value] for state in NEED_A_PERSON if state.value in owed]
     return Overview(
         places=int(figures.places),
@@ -194,6 +198,8 @@ def overview(connection: Connection, study_id: str, now: float) -> Overview:
             payments=sum(number for _, number in stuck),
             cents=sum(cents for cents, _ in stuck),
             requests=figures.failed,
+            owed=unapproved,
+            owed_cents=unapproved_cents,
         ),
     )
 

@@ -305,10 +305,11 @@ def _named(payment: PaymentRow, **more: Any) -> dict[str, Any]:
     return {"arrival": payment.arrival_id, "why": payment.reason, **more}
 
 
-def approved(payment: PaymentRow, now: float) -> Decision:
-    """It may be paid; conflicts if its state has changed meanwhile."""
+def approved(payment: PaymentRow, now: float, *, not_before: float | None = None) -> Decision:
+    """It may be paid, from `not_before` on where that is given; conflicts if its state has changed
+    meanwhile."""
     changes = (
-        _moves(payment, LedgerState.APPROVED),
+        _moves(payment, LedgerState.APPROVED, retry_at=not_before),
         Change(_APPROVED, _named(payment, now=now)),
     )
     return Decision(payment.arrival_id, (), changes)

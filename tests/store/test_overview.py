@@ -53,7 +53,7 @@ async def test_a_study_that_has_not_begun(database_url: str) -> None:
         cost=0,
         paid=0,
         hourly=None,
-        stuck=Stuck(payments=0, cents=0, requests=0),
+        stuck=Stuck(payments=0, cents=0, requests=0, owed=0, owed_cents=0),
     )
     assert found.ends_at(OPENED_AT) is None
     # Two people for each of two places.
@@ -144,10 +144,10 @@ async def test_what_needs_a_person_is_counted(database_url: str) -> None:
             await record.writer.commit(requests.failed(rows[name], "no", 6.0))
         failed = (await record.read(requests.requests_by_id, ["r-2"]))["r-2"]
         found = await record.read(overview.overview, STUDY, OPENED_AT)
-        assert found.stuck == Stuck(payments=2, cents=300, requests=2)
+        assert found.stuck == Stuck(2, 300, requests=2, owed=1, owed_cents=10)
         await record.writer.commit(requests.dismissed(failed))
         found = await record.read(overview.overview, STUDY, OPENED_AT)
-        assert found.stuck == Stuck(payments=2, cents=300, requests=1)
+        assert found.stuck == Stuck(2, 300, requests=1, owed=1, owed_cents=10)
         assert (await record.read(overview.overview, "another", OPENED_AT)).stuck.requests == 0
 
 

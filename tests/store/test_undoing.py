@@ -11,12 +11,14 @@ from sqlalchemy import Connection, select, update
 from dialogs.record import payments as rows
 from dialogs.record.cases import case
 from dialogs.record.errors import BadRow, Conflict
-from dialogs.record.judging import BadJudgement, Overtaken, Pay
+from dialogs.record.judging import UNDO_S, BadJudgement, Overtaken, Pay
 from dialogs.record.queries import free_places
 from dialogs.record.supply import unposted_relaunches
 from dialogs.record.tables import (
+    assignments,
     audit,
     dialogs,
+    hits,
     judgements,
     ledger,
     payment_steps,
@@ -32,6 +34,16 @@ from tests.recruiting import add_dialog
 from tests.reviews import ANY, Review, reviewing
 
 ACCEPTED, REJECTED = Acceptance.ACCEPTED, Acceptance.REJECTED
+
+
+def _handed_in(connection: Connection, *work: str) -> None:
+    hit = {"id": "a-hit", "study_id": STUDY, "recruiter": "mturk", "token": "t", "state": "closed",
+           "seats": 2, "reward": 5, "currency": "USD", "created_at": 1.0}  # fmt: skip
+    connection.execute(hits.insert(), hit)
+    for name in work:
+        told = {"study_id": STUDY, "id": name, "hit_id": "a-hit", "worker": f"W-{name}",
+                "status": "submitted"}  # fmt: skip
+        connection.execute(assignments.insert(), told)
 
 
 def as_it_was(review: Review) -> dict[str, Any]:
@@ -70,6 +82,30 @@ async def test_what_is_taken_back_is_as_if_it_had_never_been(
         # It can be judged again, either way.
         await desk.judge("ada", dialog, REJECTED)
         assert await review.record.read(unposted_relaunches, STUDY) == [dialog]
+
+
+@pytest.mark.parametrize("verdict", [ACCEPTED, REJECTED, None])
+async def test_pay_waits_until_a_judgement_can_hardly_be_a_slip(
+    database_url: str, verdict: Acceptance | None
+) -> None:
+    async def due() -> int:
+        states = [LedgerState.APPROVED]
+        found = await review.record.read(
+            rows.payments_due, STUDY, "mturk", states, review.clock.at, 100
+        )
+        return len(found)
+
+    async with reviewing(database_url) as review:
+        dialog = review.ended(Outcome.SOLO if verdict is None else Outcome.COMPLETE, hit_id="a-hit")
+        review.write(_handed_in, "assignment-0q", "assignment-0a")
+        desk = review.desk()
+        await desk.judge("ada", dialog, verdict)
+        review.clock.at += UNDO_S - 1
+        assert await due() == 0
+        await desk.undo("ada")
+        await desk.judge("ada", dialog, verdict)
+        review.clock.at += UNDO_S + 1
+        assert await due() == 2
 
 
 async def test_a_dialog_without_a_verdict_is_taken_back_too(database_url: str) -> None:

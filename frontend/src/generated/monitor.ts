@@ -246,13 +246,16 @@ export interface Now {
   health: Health;
 }
 /**
- * What waits for a person: payments that failed or are held, `cents` in all, and requests of
- * the team that failed.
+ * What waits for a person: payments that failed or are held, `cents` in all, requests of
+ * the team that failed, and, where the study approves by hand, payments to approve,
+ * `to_approve_cents` in all.
  */
 export interface Stuck {
   payments: number;
   cents: number;
   requests: number;
+  to_approve: number;
+  to_approve_cents: number;
 }
 /**
  * Somebody who waits: `waited_s` before `since`, and since then without a break.

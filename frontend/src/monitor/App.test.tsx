@@ -148,16 +148,25 @@ describe("the live view", () => {
       "/monitor/money?request_state=failed",
       "#live",
       "#live",
+      "/monitor/money?state=owed",
       "/monitor/review",
     ]);
     expect(text("attention")).toContain("3 payments failed or held, $4.50");
     expect(text("attention")).toContain("1 request to the recruiter failed");
     expect(text("attention")).toContain("2 live dialogs are flagged");
+    expect(text("attention")).toContain("2 payments wait for approval, $1.60");
     expect(document.querySelectorAll("[data-testid=tile]")).toHaveLength(31);
     expect(find("tile")?.textContent).toContain("2 flags");
     await act(() => links.at(-1)?.click());
     await settle();
     expect(here).toBe("/monitor/review");
+  });
+
+  it("says that all is done, rather than that nobody knows when", async () => {
+    const now = { ...data.now, done: data.now.places, ends_at: null };
+    await open("/monitor", { now }, { now });
+    expect(text("figures")).toContain("every place has its dialog");
+    expect(text("figures")).not.toContain("unknown");
   });
 
   it("knows what is stuck without asking for the ledger", async () => {

@@ -88,7 +88,7 @@ export const now: Now = {
   forecast: 421_900,
   hourly: 1_164,
   to_review: 12,
-  stuck: { payments: 3, cents: 450, requests: 1 },
+  stuck: { payments: 3, cents: 450, requests: 1, to_approve: 2, to_approve_cents: 160 },
   lobby: lobby.sort((a, b) => a.since - a.waited_s - (b.since - b.waited_s)),
   lobby_size: 9,
   health: {
@@ -103,7 +103,7 @@ export const now: Now = {
   },
 };
 
-const NOTHING_STUCK = { payments: 0, cents: 0, requests: 0 };
+const NOTHING_STUCK = { payments: 0, cents: 0, requests: 0, to_approve: 0, to_approve_cents: 0 };
 
 export const calm: Now = { ...now, to_review: 0, stuck: NOTHING_STUCK };
 

@@ -46,7 +46,7 @@ function Attention({ now }: { now: Now }) {
   const placed = inOrder(useStore(live.board), time);
   const silent = placed.filter(({ trouble }) => trouble === "silent").length;
   const flagged = placed.filter(({ row }) => row.flags > 0).length;
-  const { payments, cents, requests } = now.stuck;
+  const { payments, cents, requests, to_approve, to_approve_cents } = now.stuck;
 
   const items: { tone: string; text: string; href: string }[] = [
     ...troubles(now.health, now.at).map((text) => ({ tone: "bad", text, href: "#health" })),
@@ -55,6 +55,7 @@ function Attention({ now }: { now: Now }) {
     ...(now.status === "paused" ? [{ tone: "warn", text: t.now.paused, href: "/monitor/study" }] : []),
     ...(flagged > 0 ? [{ tone: "warn", text: t.now.flagged(flagged), href: "#live" }] : []),
     ...(silent > 0 ? [{ tone: "warn", text: t.now.silent(silent), href: "#live" }] : []),
+    ...(to_approve > 0 ? [{ tone: "accent", text: t.now.toApprove(to_approve, cash(to_approve_cents)), href: "/monitor/money?state=owed" }] : []),
     ...(now.to_review > 0 ? [{ tone: "accent", text: t.now.toReview(now.to_review), href: "/monitor/review" }] : []),
   ];
   return (
@@ -79,6 +80,7 @@ function Attention({ now }: { now: Now }) {
 function Figures({ now }: { now: Now }) {
   const cash = useMoney();
   const part = now.places === 0 ? 0 : now.done / now.places;
+  const all = now.places > 0 && now.done >= now.places;
   return (
     <section class="figures" aria-label={t.now.figures} data-testid="figures">
       <div class="figure figure-wide">
@@ -92,8 +94,8 @@ function Figures({ now }: { now: Now }) {
       <Figure name={t.now.rate} value={t.now.perHour(now.rate)} more={t.now.rateMore} />
       <div class="figure">
         <h2>{t.now.ends}</h2>
-        <p class="figure-main">{now.ends_at === null ? "–" : <At at={now.ends_at} />}</p>
-        <p class="muted">{now.ends_at === null ? t.now.endsUnknown : t.now.endsIn(spanOf(now.ends_at - now.at))}</p>
+        <p class="figure-main">{now.ends_at === null ? (all ? t.now.allDone : "–") : <At at={now.ends_at} />}</p>
+        <p class="muted">{now.ends_at !== null ? t.now.endsIn(spanOf(now.ends_at - now.at)) : all ? t.now.allDoneMore : t.now.endsUnknown}</p>
       </div>
       <Figure
         name={t.now.cost}

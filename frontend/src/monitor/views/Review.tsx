@@ -3,7 +3,7 @@
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
 import type { Acceptance, DialogOut, ReviewNext } from "../../generated/monitor";
 import { useAct } from "../act";
-import { useMay, useMonitor } from "../context";
+import { useMay, useMoney, useMonitor } from "../context";
 import { shortId } from "../format";
 import { useKeys, type Command } from "../keys";
 import { Button } from "../parts/Button";
@@ -44,6 +44,7 @@ type Asked = "reject" | "flag" | "bulk" | "help" | null;
 
 function Desk() {
   const { api, toasts } = useMonitor();
+  const cash = useMoney();
   const [query, set] = useFilters(NAMES);
   const [queue, move] = useReducer(afterMove, EMPTY_QUEUE);
   const [asked, setAsked] = useState<Asked>(null);
@@ -77,10 +78,12 @@ function Desk() {
       return false;
     }
     const { id } = dialog;
+    const said = hasVerdict(queue) && verdict !== null ? t.review.judged[verdict] : t.review.settled;
+    const refused = queue.pay.filter(({ approve }) => !approve).reduce((sum, { cents }) => sum + cents, 0);
     return act.run(
       () => api.judge(id, judgeOf(queue, verdict, reason)),
       () => {
-        toasts.say(hasVerdict(queue) && verdict !== null ? t.review.judged[verdict] : t.review.settled);
+        toasts.say(refused > 0 ? `${said} ${t.review.refusedToo(cash(refused))}` : said);
         move({ kind: "judged" });
         void load();
       },
