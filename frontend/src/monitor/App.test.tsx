@@ -351,7 +351,7 @@ describe("a dialog", () => {
     await write("bonus-reason", "Thank you");
     await press("ask-submit");
     expect(last()?.body).toMatchObject({ cents: 50, reason: "Thank you" });
-    expect(text("toasts")).toContain("request r-1");
+    expect(text("toasts")).toContain("The recruiter is asked");
   });
 });
 

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useAct } from "./act";
-import { useMonitor } from "./context";
+import { useMay, useMonitor } from "./context";
 import { count } from "./format";
 import { Button } from "./parts/Button";
 import { Problem } from "./parts/Modal";
@@ -97,7 +97,8 @@ function Status() {
 function Waiting() {
   const { live } = useMonitor();
   const now = useStore(live.now);
-  if (!now?.to_review) return null;
+  const may = useMay("reviewer");
+  if (!may || !now?.to_review) return null;
   return (
     <>
       {" "}

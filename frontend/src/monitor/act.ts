@@ -43,7 +43,7 @@ export function useAct(): Act {
 /** Says what was done, and whether the hit manager still has to carry it out. */
 export function useSayDone(): (text: string, done: Done) => void {
   const { toasts } = useMonitor();
-  return (text, done) => toasts.say(done.request ? `${text} ${t.asked(done.request)}` : text);
+  return (text, done) => toasts.say(done.request ? `${text} ${t.asked}` : text);
 }
 
 /** A key for one action: the same while it is tried again, so that it is done once. */

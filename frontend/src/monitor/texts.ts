@@ -110,7 +110,7 @@ export const t = {
   brand: "Duologue monitor",
   windowTitle: (view: string, study: string) => `${view} – ${study}`,
   undecided: "undecided",
-  asked: (request: string) => `It waits for the hit manager to carry it out (request ${request}).`,
+  asked: "The recruiter is asked within a minute or so; Money says when it is done.",
 
   common: {
     cancel: "Cancel",

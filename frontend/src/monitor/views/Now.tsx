@@ -1,7 +1,7 @@
 /** How the study stands: what needs somebody, how far it is, who waits, who talks. */
 
 import type { Now } from "../../generated/monitor";
-import { useMonitor, useMoney } from "../context";
+import { useMay, useMonitor, useMoney } from "../context";
 import { count, share, spanOf } from "../format";
 import { Chart } from "../now/Chart";
 import { Grid } from "../now/Grid";
@@ -42,6 +42,7 @@ export function NowView() {
 function Attention({ now }: { now: Now }) {
   const { live } = useMonitor();
   const cash = useMoney();
+  const may = useMay("reviewer");
   const time = useTime(5);
   const placed = inOrder(useStore(live.board), time);
   const silent = placed.filter(({ trouble }) => trouble === "silent").length;
@@ -55,8 +56,8 @@ function Attention({ now }: { now: Now }) {
     ...(now.status === "paused" ? [{ tone: "warn", text: t.now.paused, href: "/monitor/study" }] : []),
     ...(flagged > 0 ? [{ tone: "warn", text: t.now.flagged(flagged), href: "#live" }] : []),
     ...(silent > 0 ? [{ tone: "warn", text: t.now.silent(silent), href: "#live" }] : []),
-    ...(to_approve > 0 ? [{ tone: "accent", text: t.now.toApprove(to_approve, cash(to_approve_cents)), href: "/monitor/money?state=owed" }] : []),
-    ...(now.to_review > 0 ? [{ tone: "accent", text: t.now.toReview(now.to_review), href: "/monitor/review" }] : []),
+    ...(may && to_approve > 0 ? [{ tone: "accent", text: t.now.toApprove(to_approve, cash(to_approve_cents)), href: "/monitor/money?state=owed" }] : []),
+    ...(may && now.to_review > 0 ? [{ tone: "accent", text: t.now.toReview(now.to_review), href: "/monitor/review" }] : []),
   ];
   return (
     <section class="attention" aria-label={t.now.attention} data-testid="attention">

@@ -30,7 +30,7 @@ export function StudyView() {
             <section class="panel" data-testid="study-log">
               <h2>{t.study.log}</h2>
               <Loaded resource={audit} lines={4}>
-                {({ rows }) => <AuditTable rows={rows.slice(0, 10)} />}
+                {({ rows }) => <AuditTable rows={rows.filter(({ action }) => action.startsWith("study.")).slice(0, 10)} />}
               </Loaded>
               <p>
                 <a href="/monitor/log">{t.study.wholeLog}</a>
