@@ -36,7 +36,8 @@ from benchmarks.client import Client, Run, Tally
 from benchmarks.processes import tree_cpu_seconds
 
 PATIENCE_S: Final = 60.0
-"""How long a step of all workers together may take before the run is given up."""
+"""How long a step of all workers together may take before the run is given up, beside the time that
+they take over their messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +174,8 @@ async def wave(run: Run, options: Options, number: int, clock: Clock) -> None:
 async def flow(run: Run, options: Options, clock: Clock) -> None:
     """`options.pairs` pairs at a time, each replaced when done, for `options.seconds`."""
     seconds = options.seconds if options.seconds is not None else 30.0
+    # Twice what a pair takes over its messages on average: some are slower.
+    patience_s = PATIENCE_S + 2 * options.gap_s * 2 * options.rounds
     numbers = iter(range(sys.maxsize))
     ends_at = perf_counter() + seconds
 
@@ -180,7 +183,7 @@ async def flow(run: Run, options: Options, clock: Clock) -> None:
         while perf_counter() < ends_at:
             (client,) = await join(run, [next(numbers)], hold=False)
             try:
-                async with asyncio.timeout(PATIENCE_S):
+                async with asyncio.timeout(patience_s):
                     await client.done
             except TimeoutError:
                 run.tally.error("a worker was not done in time")

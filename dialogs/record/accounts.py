@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, case, func, literal_column, or_, select
+from sqlalchemy import Connection, bindparam, case, func, literal_column, or_, select
 
 from dialogs.record.listing import PAGE, Cursor, older
 from dialogs.record.payments import PAYMENTS, PaymentRow, payment_of
@@ -186,6 +186,11 @@ _DIALOG: Final = (
     .scalar_subquery()
     .label("dialog_id")
 )
+_PAYMENTS_OF: Final = (
+    PAYMENTS.add_columns(arrivals.c.worker_id, _DIALOG)
+    .where(ledger.c.arrival_id.in_(bindparam("ids", expanding=True)))
+    .order_by(ledger.c.at, ledger.c.arrival_id, ledger.c.reason)
+)
 _NAME: Final = ledger.c.arrival_id + "/" + ledger.c.reason
 
 
@@ -244,12 +249,7 @@ def listed_payments(
 
 def payments_of_arrivals(connection: Connection, arrival_ids: list[str]) -> list[ListedPayment]:
     """All payments of some arrivals, a few hundred at most; the oldest first."""
-    query = (
-        PAYMENTS.add_columns(arrivals.c.worker_id, _DIALOG)
-        .where(ledger.c.arrival_id.in_(arrival_ids))
-        .order_by(ledger.c.at, ledger.c.arrival_id, ledger.c.reason)
-    )
-    return [_listed(row) for row in connection.execute(query)]
+    return [_listed(row) for row in connection.execute(_PAYMENTS_OF, {"ids": arrival_ids})]
 
 
 def _listed(row: Any) -> ListedPayment:

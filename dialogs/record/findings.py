@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, Final, Protocol
 
 import orjson
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, bindparam, func, select
 
 from dialogs.record.audit import after_of, audited
 from dialogs.record.bulk import RowUpdate
@@ -72,17 +72,19 @@ def unchecked(connection: Connection, study_id: str, most: int) -> list[str]:
     return list(connection.execute(query).scalars())
 
 
+_FINDINGS_OF: Final = (
+    select(findings, admins.c.name)
+    .outerjoin(admins, admins.c.id == findings.c.admin_id)
+    .where(findings.c.dialog_id.in_(bindparam("ids", expanding=True)))
+    .order_by(findings.c.dialog_id, findings.c.number)
+)
+
+
 def findings_of(connection: Connection, dialog_ids: Collection[str]) -> dict[str, list[FindingRow]]:
     """What was found in these dialogs, in the order of its numbers."""
     found: dict[str, list[FindingRow]] = defaultdict(list)
     for chunk in chunks(dialog_ids):
-        query = (
-            select(findings, admins.c.name)
-            .outerjoin(admins, admins.c.id == findings.c.admin_id)
-            .where(findings.c.dialog_id.in_(chunk))
-            .order_by(findings.c.dialog_id, findings.c.number)
-        )
-        for row in connection.execute(query):
+        for row in connection.execute(_FINDINGS_OF, {"ids": chunk}):
             found[row.dialog_id].append(
                 FindingRow(
                     row.dialog_id,

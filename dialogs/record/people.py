@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import Connection, and_, case, func, or_, select
+from sqlalchemy import BindParameter, Connection, and_, bindparam, case, func, or_, select
 
 from dialogs.events import Said, from_json
 from dialogs.record.listing import PAGE, Cursor, older
@@ -119,71 +119,74 @@ def people_by_id(connection: Connection, study_id: str, ids: Collection[str]) ->
     """These people of the study, by our ids."""
     found: list[Person] = []
     for chunk in chunks(ids):
-        query = select(workers).where(workers.c.id.in_(chunk), workers.c.study_id == study_id)
-        rows = connection.execute(query).all()
+        rows = connection.execute(_PEOPLE, {"ids": chunk, "study": study_id}).all()
         found += _complete(connection, rows)
     return {person.id: person for person in found}
 
 
+# Built once, since building them takes longer than running them.
+_IDS: Final[BindParameter[str]] = bindparam("ids", expanding=True)
+_PEOPLE: Final = select(workers).where(
+    workers.c.id.in_(_IDS), workers.c.study_id == bindparam("study")
+)
+_CAME: Final = (
+    select(
+        arrivals.c.worker_id,
+        func.count().label("n"),
+        func.max(arrivals.c.created_at).label("last_at"),
+        func.max(
+            case(
+                (arrivals.c.status != ArrivalStatus.RELEASED.value, arrivals.c.status),
+                else_=None,
+            )
+        ).label("inside"),
+    )
+    .where(arrivals.c.worker_id.in_(_IDS))
+    .group_by(arrivals.c.worker_id)
+)
+_TALKED: Final = (
+    select(
+        seats.c.worker_id,
+        func.count().label("n"),
+        func.count(case((dialogs.c.outcome == Outcome.COMPLETE.value, 1))).label("complete"),
+        func.count(case((dialogs.c.outcome == Outcome.SOLO.value, 1))).label("solo"),
+        func.count(case((dialogs.c.acceptance == Acceptance.REJECTED.value, 1))).label("rejected"),
+    )
+    .join(dialogs, dialogs.c.id == seats.c.dialog_id)
+    .where(seats.c.worker_id.in_(_IDS), seats.c.status != SeatStatus.GIVEN_UP.value)
+    .group_by(seats.c.worker_id)
+)
+_LEFT: Final = (
+    select(arrivals.c.worker_id, func.count().label("n"))
+    .join(releases, releases.c.arrival_id == arrivals.c.id)
+    .where(arrivals.c.worker_id.in_(_IDS), releases.c.release == Release.LEFT.value)
+    .group_by(arrivals.c.worker_id)
+)
+_FLAGS: Final = (
+    select(seats.c.worker_id, func.count().label("n"))
+    .join(findings, _OWN)
+    .where(seats.c.worker_id.in_(_IDS))
+    .group_by(seats.c.worker_id)
+)
+_MONEY: Final = (
+    select(
+        arrivals.c.worker_id,
+        func.sum(case((_IS_PAID, 0), else_=ledger.c.cents)).label("owed"),
+        func.sum(case((_IS_PAID, ledger.c.cents), else_=0)).label("paid"),
+    )
+    .join(ledger, ledger.c.arrival_id == arrivals.c.id)
+    .where(arrivals.c.worker_id.in_(_IDS), ledger.c.state != LedgerState.CANCELLED.value)
+    .group_by(arrivals.c.worker_id)
+)
+
+
 def _complete(connection: Connection, rows: Collection[Any]) -> list[Person]:
-    ids = [row.id for row in rows]
-    if not ids:
+    if not rows:
         return []
-    came = _by_worker(
-        connection,
-        select(
-            arrivals.c.worker_id,
-            func.count().label("n"),
-            func.max(arrivals.c.created_at).label("last_at"),
-            func.max(
-                case(
-                    (arrivals.c.status != ArrivalStatus.RELEASED.value, arrivals.c.status),
-                    else_=None,
-                )
-            ).label("inside"),
-        )
-        .where(arrivals.c.worker_id.in_(ids))
-        .group_by(arrivals.c.worker_id),
-    )
-    talked = _by_worker(
-        connection,
-        select(
-            seats.c.worker_id,
-            func.count().label("n"),
-            func.count(case((dialogs.c.outcome == Outcome.COMPLETE.value, 1))).label("complete"),
-            func.count(case((dialogs.c.outcome == Outcome.SOLO.value, 1))).label("solo"),
-            func.count(case((dialogs.c.acceptance == Acceptance.REJECTED.value, 1))).label(
-                "rejected"
-            ),
-        )
-        .join(dialogs, dialogs.c.id == seats.c.dialog_id)
-        .where(seats.c.worker_id.in_(ids), seats.c.status != SeatStatus.GIVEN_UP.value)
-        .group_by(seats.c.worker_id),
-    )
-    left = _by_worker(
-        connection,
-        select(arrivals.c.worker_id, func.count().label("n"))
-        .join(releases, releases.c.arrival_id == arrivals.c.id)
-        .where(arrivals.c.worker_id.in_(ids), releases.c.release == Release.LEFT.value)
-        .group_by(arrivals.c.worker_id),
-    )
-    flags = _by_worker(
-        connection,
-        select(seats.c.worker_id, func.count().label("n"))
-        .join(findings, _OWN)
-        .where(seats.c.worker_id.in_(ids))
-        .group_by(seats.c.worker_id),
-    )
-    money = _by_worker(
-        connection,
-        select(
-            arrivals.c.worker_id,
-            func.sum(case((_IS_PAID, 0), else_=ledger.c.cents)).label("owed"),
-            func.sum(case((_IS_PAID, ledger.c.cents), else_=0)).label("paid"),
-        )
-        .join(ledger, ledger.c.arrival_id == arrivals.c.id)
-        .where(arrivals.c.worker_id.in_(ids), ledger.c.state != LedgerState.CANCELLED.value)
-        .group_by(arrivals.c.worker_id),
+    ids = {"ids": [row.id for row in rows]}
+    came, talked, left, flags, money = (
+        {row.worker_id: row for row in connection.execute(query, ids)}
+        for query in (_CAME, _TALKED, _LEFT, _FLAGS, _MONEY)
     )
     return [_person(row, came, talked, left, flags, money) for row in rows]
 
@@ -221,10 +224,6 @@ def _person(
     )
 
 
-def _by_worker(connection: Connection, query: Any) -> dict[str, Any]:
-    return {row.worker_id: row for row in connection.execute(query)}
-
-
 # --- How they work -------------------------------------------------------------------------
 
 
@@ -237,6 +236,20 @@ class Habits:
     words: float | None
 
 
+_LATEST_OF: Final = (
+    select(seats.c.dialog_id, seats.c.role)
+    .join(dialogs, dialogs.c.id == seats.c.dialog_id)
+    .where(seats.c.worker_id == bindparam("worker"))
+    .order_by(dialogs.c.opened_at.desc())
+    .limit(LATEST)
+)
+_SAID: Final = (
+    select(events.c.dialog_id, events.c.kind, events.c.at, events.c.data)
+    .where(events.c.dialog_id.in_(_IDS), events.c.kind == Said.kind)
+    .order_by(events.c.dialog_id, events.c.seq)
+)
+
+
 def habits(connection: Connection, worker_ids: Collection[str]) -> dict[str, Habits]:
     """The habits of these people."""
     return {worker: _habits(connection, worker) for worker in worker_ids}
@@ -244,14 +257,7 @@ def habits(connection: Connection, worker_ids: Collection[str]) -> dict[str, Hab
 
 def _habits(connection: Connection, worker_id: str) -> Habits:
     held: dict[str, str] = {
-        row.dialog_id: row.role
-        for row in connection.execute(
-            select(seats.c.dialog_id, seats.c.role)
-            .join(dialogs, dialogs.c.id == seats.c.dialog_id)
-            .where(seats.c.worker_id == worker_id)
-            .order_by(dialogs.c.opened_at.desc())
-            .limit(LATEST)
-        )
+        row.dialog_id: row.role for row in connection.execute(_LATEST_OF, {"worker": worker_id})
     }
     waits: list[float] = []
     words: list[int] = []
@@ -269,12 +275,7 @@ def _habits(connection: Connection, worker_id: str) -> Habits:
 def _said(connection: Connection, dialog_ids: Collection[str]) -> dict[str, list[Said]]:
     said: dict[str, list[Said]] = defaultdict(list)
     for chunk in chunks(dialog_ids):
-        query = (
-            select(events.c.dialog_id, events.c.kind, events.c.at, events.c.data)
-            .where(events.c.dialog_id.in_(chunk), events.c.kind == Said.kind)
-            .order_by(events.c.dialog_id, events.c.seq)
-        )
-        for row in connection.execute(query):
+        for row in connection.execute(_SAID, {"ids": chunk}):
             event = from_json(row.kind, row.at, orjson.loads(row.data))
             assert isinstance(event, Said), "the query asks for messages only"
             said[row.dialog_id].append(event)

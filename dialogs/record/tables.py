@@ -293,7 +293,7 @@ hits: Final = Table(
     UniqueConstraint("study_id", "remote_id"),
     # With what is summed up by state.
     Index("ix_hits_state", "study_id", "state", "seats", "free"),
-    Index("ix_hits_created_at", "study_id", "created_at"),
+    Index("ix_hits_created_at", "study_id", "created_at", "id"),
 )
 
 # Which seats of which HIT are for which relaunch: `seats` of them, the last of which is the

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
-from sqlalchemy import Connection, select
+from sqlalchemy import BindParameter, Connection, bindparam, select
 
 from dialogs.events import Event
 from dialogs.record.accounts import ListedPayment, payments_of_arrivals
@@ -47,18 +48,30 @@ class Whole:
     relaunched: bool
 
 
+# Built once, since building them takes longer than running them.
+_THIS: Final[BindParameter[str]] = bindparam("dialog")
+_DIALOG: Final = select(dialogs).where(
+    dialogs.c.id == _THIS, dialogs.c.study_id == bindparam("study")
+)
+_AGAIN: Final = select(relaunches.c.at).where(relaunches.c.dialog_id == _THIS)
+_JUDGEMENTS: Final = (
+    select(judgements, admins.c.name)
+    .join(admins, admins.c.id == judgements.c.admin_id)
+    .where(judgements.c.dialog_id == _THIS)
+    .order_by(judgements.c.at)
+)
+
+
 def whole(connection: Connection, study_id: str, dialog_id: str) -> Whole | None:
     """All about one dialog of the study; None if there is none."""
-    row = connection.execute(
-        select(dialogs).where(dialogs.c.id == dialog_id, dialogs.c.study_id == study_id)
-    ).one_or_none()
+    this = {"dialog": dialog_id}
+    row = connection.execute(_DIALOG, this | {"study": study_id}).one_or_none()
     if row is None:
         return None
     events = tuple(events_after(connection, dialog_id, 0))
     state = fold(dialog_id, events)
     workers = {seat.worker_id for seat in state.seats.values()}
     arrivals = [seat.arrival_id for seat in state.seats.values()]
-    again = select(relaunches.c.at).where(relaunches.c.dialog_id == dialog_id)
     return Whole(
         state=state,
         events=events,
@@ -71,17 +84,11 @@ def whole(connection: Connection, study_id: str, dialog_id: str) -> Whole | None
         people=people_by_id(connection, study_id, workers),
         habits=habits(connection, workers),
         payments=tuple(payments_of_arrivals(connection, arrivals)),
-        relaunched=connection.execute(again).one_or_none() is not None,
+        relaunched=connection.execute(_AGAIN, this).one_or_none() is not None,
     )
 
 
 def _judgements(connection: Connection, dialog_id: str) -> tuple[JudgementRow, ...]:
-    query = (
-        select(judgements, admins.c.name)
-        .join(admins, admins.c.id == judgements.c.admin_id)
-        .where(judgements.c.dialog_id == dialog_id)
-        .order_by(judgements.c.at)
-    )
     return tuple(
         JudgementRow(
             row.admin_id,
@@ -91,5 +98,5 @@ def _judgements(connection: Connection, dialog_id: str) -> tuple[JudgementRow, .
             row.decides,
             row.at,
         )
-        for row in connection.execute(query)
+        for row in connection.execute(_JUDGEMENTS, {"dialog": dialog_id})
     )

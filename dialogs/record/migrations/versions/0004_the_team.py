@@ -39,7 +39,7 @@ def upgrade() -> None:
     op.create_index("ix_relaunches_item_id", "relaunches", ["item_id"])
     op.drop_index("ix_hits_state", "hits")
     op.create_index("ix_hits_state", "hits", ["study_id", "state", "seats", "free"])
-    op.create_index("ix_hits_created_at", "hits", ["study_id", "created_at"])
+    op.create_index("ix_hits_created_at", "hits", ["study_id", "created_at", "id"])
     op.create_index("ix_arrivals_created_at", "arrivals", ["study_id", "created_at"])
     op.create_index("ix_releases_at", "releases", ["at"])
     op.create_table(
