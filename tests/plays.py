@@ -855,8 +855,8 @@ def check_every_scene() -> None:
     every: list[Scene] = []
     for (end, more), role, messages in product(TEAMS, (Q, A), range(5)):
         for lost in losses_of(role):
-            scenes = all_scenes(role, messages, lost, end, 0, more)
-            every += [scene for scene in scenes if scene not in every]
+            made = all_scenes(role, messages, lost, end, 0, more)
+            every += [scene for scene in made if scene not in every]
     for rounds, scene in product((3, 1), every):
         check_play(Rules(rounds=rounds, pair_again_below=1), scene)
 
