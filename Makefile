@@ -44,7 +44,7 @@ run: $(RUNTIME) $(PAGES) ## serve the study of ARGS: `duologue serve`
 
 test: check e2e-ready ## set up, then run every check and test but the long chaos run
 	$(BIN)/pytest -n $(WORKERS) -m "not e2e and not chaos"
-	$(BIN)/pytest -m e2e tests/e2e
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m e2e tests/e2e
 
 check: $(DEV) $(MODULES) ## ruff, mypy, import-linter, wire types, tsc, vitest
 	$(BIN)/ruff check .
@@ -63,7 +63,7 @@ types: $(DEV) $(MODULES) ## write frontend/src/generated/wire.ts from chatserver
 	$(BIN)/python frontend/scripts/wire_types.py
 
 e2e: e2e-ready ## the browser tests
-	$(BIN)/pytest -m e2e tests/e2e $(ARGS)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m e2e tests/e2e $(ARGS)
 
 chaos: $(DEV) $(PAGES) ## kill servers and databases under load, then check that nothing was lost
 	$(BIN)/pytest -m chaos tests/chaos $(ARGS)

@@ -1,18 +1,15 @@
-"""What every test can ask for: real Redis, real databases, a real browser."""
+"""What every test can ask for: real Redis and real databases."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-import pytest_asyncio
 from hypothesis import settings
 
-from tests.browser import chromium_path, open_browser
 from tests.services import (
     CannotHave,
     PostgresServer,
@@ -23,10 +20,6 @@ from tests.services import (
     flush,
     redis_database,
 )
-
-if TYPE_CHECKING:
-    from playwright.async_api import Browser
-
 
 # Two busy cores make any deadline a coin toss. CI tries the same examples each time, so that a red
 # run is about the change at hand; everyone else's runs look for new ones.
@@ -155,12 +148,3 @@ def database_url(request: pytest.FixtureRequest) -> str:
     fixture = "sqlite_url" if request.param == "sqlite" else "migrated_postgres_url"
     url: str = request.getfixturevalue(fixture)
     return url
-
-
-@pytest_asyncio.fixture
-async def browser() -> AsyncIterator[Browser]:
-    """A Chromium of this test's own. Each `new_context()` is a person with their own storage."""
-    if chromium_path() is None:
-        pytest.skip("no Chromium on this machine: apt install chromium")
-    async with open_browser() as opened:
-        yield opened

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import product
 from typing import Any
 
 import orjson
@@ -753,37 +754,58 @@ actions: st.SearchStrategy[Action] = st.one_of(
 )
 
 
-@st.composite
-def scenes(draw: st.DrawFn) -> list[Action]:
+Scene = list[Action]
+
+
+def all_scenes(
+    role: Role,
+    messages: int,
+    lost: Scene,
+    decided: EndByTeam,
+    used_key: int,
+    more: Extend,
+) -> list[Scene]:
     """What chance alone would seldom bring about."""
-    role, messages = draw(roles), draw(st.integers(0, 6))
     away, back = Fire(DeadlineKind.PRESENCE, role), Ask(Return(role))
-    lost: list[Action] = draw(
-        st.sampled_from([[Ask(Leave(role))], [away, Fire(DeadlineKind.GRACE, role)]])
-    )
-    decided = draw(ends_by_team)
-    end, again = Steer(decided), Steer(decided, draw(small))
+    end, again, longer = Steer(decided), Steer(decided, used_key), Steer(more)
     less = Steer(EndByTeam("", "", {Q: 0}))
-    longer = Steer(Extend("", draw(st.floats(1, 3600))))
-    return draw(
-        st.sampled_from(
-            [
-                [Talk(messages), *lost, Talk(messages), Alone()],
-                [away, back, away, back, FireOld(messages)],
-                [away, back, away, Talk(messages), FireOld(messages), back, FireOld(messages)],
-                [away, TalkUntil(messages), Fire(DeadlineKind.LIMIT, role)],
-                [away, TalkUntil(1), Fire(DeadlineKind.LIMIT, role)],
-                [TalkUntil(1), *lost, FireOld(messages)],
-                [TalkUntil(2), *lost, Talk(messages)],
-                [Talk(messages), end, again],
-                [Talk(messages), *lost, end, again],
-                [TalkUntil(1), less, end, again],
-                [away, longer, FireOld(messages), Fire(DeadlineKind.LIMIT, role)],
-                [Talk(messages), longer, longer, FireOld(messages)],
-                [Pass(4000.0), longer, FireOld(messages), Fire(DeadlineKind.LIMIT, role)],
-            ]
-        )
-    )
+    tell = Tell("", None, "Please go on.")
+    told, copied = Steer(replace(tell, to=role)), Steer(replace(tell, text=decided.reason))
+    return [
+        [Talk(messages), Speak(role)],
+        [Talk(messages), Speak(role, used_key=0), Speak(other(role), used_key=0)],
+        [Talk(messages), *lost, Speak(role), Alone(), Talk(2), Alone()],
+        [told, Talk(messages), Steer(tell, 0), *lost, told, end, Steer(tell), Steer(tell, 0)],
+        [copied],
+        [Talk(messages), *lost, Talk(messages), Alone()],
+        [away, back, away, back, FireOld(messages)],
+        [away, back, away, Talk(messages), FireOld(messages), back, FireOld(messages)],
+        [away, TalkUntil(messages), Fire(DeadlineKind.LIMIT, role)],
+        [away, TalkUntil(1), Fire(DeadlineKind.LIMIT, role)],
+        [TalkUntil(1), *lost, FireOld(messages)],
+        [TalkUntil(2), *lost, Talk(messages)],
+        [Talk(messages), end, again],
+        [Talk(messages), *lost, end, again],
+        [TalkUntil(1), less, end, again],
+        [away, longer, FireOld(messages), Fire(DeadlineKind.LIMIT, role)],
+        [Talk(messages), longer, longer, FireOld(messages)],
+        [Pass(4000.0), longer, FireOld(messages), Fire(DeadlineKind.LIMIT, role)],
+    ]
+
+
+def losses_of(role: Role) -> list[Scene]:
+    """Two ways in which a seat is lost."""
+    absent = [Fire(DeadlineKind.PRESENCE, role), Fire(DeadlineKind.GRACE, role)]
+    return [[Ask(Leave(role))], absent]
+
+
+@st.composite
+def scenes(draw: st.DrawFn) -> Scene:
+    role, messages = draw(roles), draw(st.integers(0, 6))
+    lost = draw(st.sampled_from(losses_of(role)))
+    more = Extend("", draw(st.floats(1, 3600)))
+    found = all_scenes(role, messages, lost, draw(ends_by_team), draw(small), more)
+    return draw(st.sampled_from(found))
 
 
 happenings: st.SearchStrategy[list[Action]] = st.lists(
@@ -817,6 +839,26 @@ def played(rules: Rules, happening: list[Action], nth: str = "") -> Play:
 def check_play(rules: Rules, happening: list[Action]) -> None:
     """Plays whatever happens; fails if anything is not as it must be."""
     played(rules, happening)
+
+
+TEAMS = (
+    (EndByTeam("", "Enough."), Extend("", 600.0)),
+    (EndByTeam("", "Enough.", {Q: 1}), Extend("", 3601.0)),
+    (EndByTeam("", "Enough.", {A: 501}), Extend("", 0.0)),
+    (EndByTeam("", "a\nb", {}), Extend("", 600.0, OPENED_AT)),
+)
+"""What a team decides, some of which it may not."""
+
+
+def check_every_scene() -> None:
+    """Plays each of the scenes by itself, whatever chance would choose."""
+    every: list[Scene] = []
+    for (end, more), role, messages in product(TEAMS, (Q, A), range(5)):
+        for lost in losses_of(role):
+            made = all_scenes(role, messages, lost, end, 0, more)
+            every += [scene for scene in made if scene not in every]
+    for rounds, scene in product((3, 1), every):
+        check_play(Rules(rounds=rounds, pair_again_below=1), scene)
 
 
 def check_text(text: str) -> None:

@@ -165,7 +165,10 @@ class RowLocks:
         self._for_some = for_some
 
     def run(self, connection: Connection, params: Sequence[Row]) -> int:
-        """Run for each of `params`, the same ones once; returns for how many a row was found."""
+        """Run for each of `params`, the same ones once.
+
+        Returns how many there are, less one for each different one that found no row.
+        """
         once = list({tuple(row.values()): row for row in params}.values())
         if connection.dialect.name == "postgresql":
             rows = {"rows": orjson.dumps(once).decode()}

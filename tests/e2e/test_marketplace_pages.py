@@ -40,13 +40,13 @@ who.textContent = [said.get("workerId") ?? "nobody", keeps ? "keeps" : "keeps no
 </script></body></html>"""
 
 
-@pytest_asyncio.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def market(tmp_path: Path) -> AsyncIterator[Market]:
     async with open_market(f"sqlite:///{tmp_path / 'market.sqlite3'}") as opened:
         yield opened
 
 
-@pytest_asyncio.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def site() -> AsyncIterator[str]:
     async with task_site(TASK) as opened:
         yield opened

@@ -115,8 +115,9 @@ async def buttons(colleague: Colleague, stage: Stage) -> list[str]:
         ("/log", "Log"),
     ):
         await colleague.open(f"/monitor{path}", heading)
-        seen |= {each for each in ACTIONS if await colleague.get(each).count()}
-    return sorted(seen)
+        shown = colleague.page.locator("[data-testid]")
+        seen.update(await shown.evaluate_all("(all) => all.map((each) => each.dataset.testid)"))
+    return sorted(seen & set(ACTIONS))
 
 
 BODIES: Final[dict[str, Any]] = {

@@ -16,11 +16,16 @@ from tests.plays import (
     check_ends_by_team,
     check_ends_with_people,
     check_ends_without_people,
+    check_every_scene,
     check_play,
     ends_by_team,
     happenings,
     people_actions,
 )
+
+
+def test_every_scene_keeps_the_rules() -> None:
+    check_every_scene()
 
 
 @settings(max_examples=300)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any
 
 import orjson
+import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -13,8 +15,9 @@ from sqlalchemy import Connection, Engine, bindparam, event, select
 from sqlalchemy.exc import IntegrityError
 
 from dialogs.record import tables
-from dialogs.record.bulk import RowLock, RowUpdate, insert_rows
+from dialogs.record.bulk import RowLock, RowLocks, RowUpdate, insert_rows
 from dialogs.record.engine import open_engine
+from tests.live import until
 from tests.records import STUDY, arrival_row, said_row, shared_database, worker_row
 
 
@@ -161,8 +164,11 @@ def change(n: int, **values: Any) -> dict[str, Any]:
 
 def people(connection: Connection, number: int) -> None:
     study(connection)
-    insert_rows(connection, tables.workers, [worker_row(n) for n in range(number)])
-    insert_rows(connection, tables.arrivals, [arrival_row(n) for n in range(number)])
+    # No statement may take longer than 2 s, however busy the machine is.
+    for first in range(0, number, 1000):
+        some = range(first, min(first + 1000, number))
+        insert_rows(connection, tables.workers, [worker_row(n) for n in some])
+        insert_rows(connection, tables.arrivals, [arrival_row(n) for n in some])
 
 
 changes = st.lists(
@@ -241,6 +247,84 @@ def test_a_lock_is_taken_once_for_all_who_need_it(connection: Connection) -> Non
     seen = statements(connection.engine)
     assert lock.run(connection, [{"study": STUDY}, {"study": "none"}, {"study": STUDY}]) == 2
     assert len(seen) == 2
+
+
+IN_PLACE = RowLocks(
+    lambda p: (
+        select(tables.arrivals.c.id)
+        .where(tables.arrivals.c.id == p["arrival"], tables.arrivals.c.status == p["status"])
+        .order_by(tables.arrivals.c.id)
+        .with_for_update(of=tables.arrivals)
+    ),
+    arrival=tables.arrivals.c.id,
+    status=tables.arrivals.c.status,
+)
+
+
+def in_place(n: int, status: str = "arrived") -> dict[str, Any]:
+    return {"arrival": f"arrival-{n}", "status": status}
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.builds(in_place, st.integers(0, 5), st.sampled_from(["arrived", "waiting"])),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_rows_locked_together_are_found_as_those_locked_one_by_one(
+    connection: Connection, params: list[dict[str, Any]]
+) -> None:
+    with connection.begin_nested() as part:
+        people(connection, 4)
+        different = {tuple(each.values()): each for each in params}.values()
+        missing = sum(IN_PLACE.run(connection, [each]) == 0 for each in different)
+        assert IN_PLACE.run(connection, params) == len(params) - missing
+        part.rollback()
+
+
+@pytest.mark.parametrize("rows", [1, 2, 300])
+def test_postgresql_takes_any_number_of_locks_in_one_statement(
+    connection: Connection, rows: int
+) -> None:
+    people(connection, rows)
+    seen = statements(connection.engine)
+    assert IN_PLACE.run(connection, [in_place(n) for n in range(rows)] * 2) == 2 * rows
+    assert len(seen) == (1 if connection.dialect.name == "postgresql" else rows)
+
+
+async def test_rows_are_locked_one_after_the_other_in_their_order(
+    migrated_postgres_url: str,
+) -> None:
+    """Who waits for the second of three rows holds the first already, and not yet the third."""
+    engine = open_engine(migrated_postgres_url, patient=True)
+    with engine.begin() as connection:
+        people(connection, 3)
+
+    def lock(*rows: int) -> int:
+        with engine.begin() as connection:
+            connection.exec_driver_sql("SET LOCAL lock_timeout = 0")
+            connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
+            return IN_PLACE.run(connection, [in_place(n) for n in rows])
+
+    with psycopg.connect(migrated_postgres_url, autocommit=True) as other:
+
+        def somebody_waits() -> bool:
+            return other.execute("SELECT FROM pg_locks WHERE NOT granted").rowcount > 0
+
+        def is_held(n: int) -> bool:
+            row = "SELECT FROM arrivals WHERE id = %s FOR UPDATE SKIP LOCKED"
+            return other.execute(row, [f"arrival-{n}"]).rowcount == 0
+
+        with psycopg.connect(migrated_postgres_url) as holder:
+            holder.execute("SELECT FROM arrivals WHERE id = 'arrival-1' FOR UPDATE")
+            all_of_them = asyncio.ensure_future(asyncio.to_thread(lock, 2, 1, 0))
+            await until(somebody_waits)
+            assert [is_held(n) for n in range(3)] == [True, True, False]
+        assert await all_of_them == 3
+        assert not any(map(is_held, range(3)))
+    engine.dispose()
 
 
 # --- Deletions -----------------------------------------------------------------------------
