@@ -17,9 +17,9 @@ from chatserver.live.dialogs import Busy
 from chatserver.monitor.acting import Able, Acting
 from chatserver.monitor.actions import add_actions
 from dialogs.dialog import Refusal, RefusalCode
-from dialogs.record import requests, tables
+from dialogs.record import changing, requests, tables
 from dialogs.record.writer import Decision
-from dialogs.rules import AdminRole, LedgerState
+from dialogs.rules import AdminRole, LedgerState, StudyStatus
 from tests.live import Live, Person
 from tests.team import refusals
 from tests.web.test_absence import types
@@ -478,6 +478,33 @@ async def test_a_paused_study_is_paused_at_once(live: Live) -> None:
             ("study.pause", live.study_id),
             ("study.resume", live.study_id),
         ]
+
+
+async def test_who_pauses_at_the_same_moment_pauses_once(live_each: Live) -> None:
+    await live_each.begin()
+    async with team(live_each) as ours:
+        for path, status in (("study/pause", "paused"), ("study/resume", "open")):
+            await asyncio.gather(*(ours.does(path) for _ in range(4)))
+            assert (await ours.study())["status"] == status
+    assert [(what, before["status"]) for what, _, before, _ in await audit(live_each)] == [
+        ("study.pause", "open"),
+        ("study.resume", "paused"),
+    ]
+
+
+async def test_a_pause_on_the_command_line_is_written_down_as_nobody_s(live: Live) -> None:
+    await live.begin()
+    turned = [
+        await changing.turn(live.record, live.study_id, status, admin_id=None, now=5.0)
+        for status in (StudyStatus.PAUSED, StudyStatus.PAUSED, StudyStatus.OPEN)
+    ]
+    assert turned == [True, False, True]
+    rows = await live.rows(tables.audit)
+    assert {(row.action, row.admin_id) for row in rows} == {
+        ("study.pause", None),
+        ("study.resume", None),
+    }
+    assert len(rows) == 2
 
 
 # --- Live dialogs ------------------------------------------------------------------------------
