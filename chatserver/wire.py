@@ -18,9 +18,10 @@ from dialogs.rules import Outcome, Phase, Release, Role, SeatEnd
 
 
 class Wire(BaseModel):
-    """Base of everything on the wire: unknown fields are refused, values never coerced."""
+    """Base of everything on the wire: unknown fields are refused, values never coerced, and a
+    number is one that can be compared and stored."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 def _one_line(text: str) -> str:

@@ -24,7 +24,7 @@ def clean_text(text: str) -> str:
     text = text.strip()
     # Nearly every message: none of its characters needs a closer look.
     plain = text.isascii() and text.isprintable()
-    if not text or (not plain and all(map(_is_invisible, text))):
+    if not text or (not plain and is_blank(text)):
         raise BadText("The message is empty. Please write something.")
     if len(text) > MAX_CHARACTERS:
         raise BadText(
@@ -37,6 +37,11 @@ def clean_text(text: str) -> str:
             "Please write it as one line of plain text."
         )
     return text
+
+
+def is_blank(text: str) -> bool:
+    """Whether nothing of this text could be seen."""
+    return all(map(_is_invisible, text))
 
 
 def _is_invisible(char: str) -> bool:

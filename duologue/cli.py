@@ -9,6 +9,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,8 +19,8 @@ import orjson
 from dialogs.export.folder import ExportError
 from dialogs.export.visdial import Exported, export_visdial
 from dialogs.items import ItemsError, read_items
+from dialogs.record.changing import turn
 from dialogs.record.errors import RecordError
-from dialogs.record.studies import changed_status
 from dialogs.rules import StudyStatus
 from duologue.admin import command as admin_command
 from duologue.admin import how_to_begin, monitor_of
@@ -260,7 +261,8 @@ def _set_status(study: Path, status: StudyStatus) -> None:
 
     async def change() -> None:
         async with record_of(site) as record:
-            await record.writer.commit(changed_status(site.study.study.id, status))
+            study_id = site.study.study.id
+            await turn(record, study_id, status, admin_id=None, now=time.time())
 
     run(change())
     click.echo(f"{site.study.study.id} is {status}")

@@ -29,6 +29,7 @@ from duologue.serve import (
     prepare_record,
     running,
     server_config,
+    unless_told_to_stop,
     until_told_to_stop,
     url_of,
 )
@@ -46,6 +47,7 @@ from duologue.words import count
 SCENES: Final = 12
 GUESTS: Final = ("ada", "ben")
 LOBBY_LIMIT_S: Final = 60.0
+BROKEN_OFF: Final = "ended while the simulated people were at it; this is what there was"
 
 _STUDY: Final[Mapping[str, str]] = {
     "id": '"demo"',
@@ -121,10 +123,10 @@ async def run_demo(
         plan = replace(plan, check_answers=tuple(check.answer for check in config.study.check))
         summary = None
         if workers:
-            summary = await simulate(server.url, plan, progress)
-            for line in summary.lines():
+            summary = await unless_told_to_stop(redis, simulate(server.url, plan, progress))
+            for line in summary.lines() if summary else (BROKEN_OFF,):
                 say(line)
-        if not leave_at_end:
+        if not leave_at_end and not (workers and summary is None):
             say("Ctrl-C ends it; the study's folder stays.")
             await _until_stopped(server, redis, plan, partner=partner)
         return await _results(server, site, summary, say)

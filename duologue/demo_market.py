@@ -25,10 +25,17 @@ from dialogs.record.stuck import OVER
 from dialogs.record.totals import study_totals
 from dialogs.rules import HitState, LedgerState, Release
 from duologue.admin import demo_line
-from duologue.demo import config_for, make_site
+from duologue.demo import BROKEN_OFF, config_for, make_site
 from duologue.embedded import EmbeddedRedis
 from duologue.market import alone, keep_url, store_url
-from duologue.serve import Site, prepare_record, running, until_told_to_stop, url_of
+from duologue.serve import (
+    Site,
+    prepare_record,
+    running,
+    unless_told_to_stop,
+    until_told_to_stop,
+    url_of,
+)
 from duologue.simulate.market import simulate_market
 from duologue.simulate.plan import Plan
 from duologue.simulate.run import Progress
@@ -139,7 +146,11 @@ async def run_market_demo(
         plan = replace(plan, check_answers=tuple(check.answer for check in config.study.check))
         summary, handed_in = None, 0
         if workers:
-            summary, handed_in = await _crowd(at, server, plan, progress)
+            crowd = await unless_told_to_stop(redis, _crowd(at, server, plan, progress))
+            if crowd is None:
+                say(BROKEN_OFF)
+                return await _results(at, server, None, 0, say)
+            summary, handed_in = crowd
             for line in summary.lines():
                 say(line)
             if (again := summary.arrivals - summary.workers) > 0:

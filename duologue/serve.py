@@ -9,12 +9,13 @@ import logging
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from redis.asyncio import Redis
@@ -38,8 +39,11 @@ from hit_manager.counts import Counts
 from hit_manager.manager import HitManager
 from hit_manager.recruiters.base import Recruiter
 
+T = TypeVar("T")
+
 log = logging.getLogger("duologue")
 
+_STOPS: Final = (signal.SIGTERM, signal.SIGINT)
 STUDY_FILE = "study.toml"
 REDIS_FOLDER = "redis"
 LOOK_S = 1.0
@@ -313,6 +317,29 @@ async def _recruiting(
             await work
 
 
+async def unless_told_to_stop(redis: EmbeddedRedis | str, work: Coroutine[Any, Any, T]) -> T | None:
+    """Do this; None, and it is broken off, if SIGTERM or SIGINT comes before.
+
+    Raises:
+        CannotStart: the embedded Redis has ended and does not start any more.
+    """
+    working = asyncio.ensure_future(work)
+    stopping = asyncio.ensure_future(until_told_to_stop(redis))
+    try:
+        await asyncio.wait((working, stopping), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            stopping.result()
+            return None
+        # From here on they do again what they did before.
+        for number in _STOPS:
+            asyncio.get_running_loop().remove_signal_handler(number)
+        return working.result()
+    finally:
+        for each in (working, stopping):
+            each.cancel()
+        await asyncio.gather(working, stopping, return_exceptions=True)
+
+
 async def until_told_to_stop(redis: EmbeddedRedis | str) -> None:
     """Look after an embedded Redis, and return at SIGTERM or SIGINT.
 
@@ -321,15 +348,17 @@ async def until_told_to_stop(redis: EmbeddedRedis | str) -> None:
     """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in _STOPS:
         loop.add_signal_handler(number, stop.set)
     care = asyncio.ensure_future(look_after(redis))
     stopping = asyncio.ensure_future(stop.wait())
-    if isinstance(redis, str):
-        await stopping
-        return
-    await asyncio.wait((care, stopping), return_when=asyncio.FIRST_COMPLETED)
-    stopping.cancel()
-    if care.done():
-        care.result()
-    care.cancel()
+    try:
+        if isinstance(redis, str):
+            await stopping
+            return
+        await asyncio.wait((care, stopping), return_when=asyncio.FIRST_COMPLETED)
+        if care.done():
+            care.result()
+    finally:
+        stopping.cancel()
+        care.cancel()

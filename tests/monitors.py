@@ -12,7 +12,7 @@ import socketio
 from tests.live import WITHIN_S
 
 NAMESPACE = "/monitor"
-EVENTS = ("now", "board", "chart", "entries", "typing", "changed", "stopped")
+EVENTS = ("now", "board", "chart", "entries", "typing", "changed", "waits", "stopped")
 
 
 class OpenMonitor:

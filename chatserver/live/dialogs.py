@@ -10,9 +10,11 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import orjson
+from sqlalchemy import Table
 
 from chatserver.live.deadlines import Deadlines
 from chatserver.live.fanout import Fanout
@@ -22,6 +24,7 @@ from chatserver.tokens import new_code
 from dialogs.dialog import Answer, Command, Known, Refusal, RefusalCode, decide
 from dialogs.events import Ended, Event, SeatLost, from_json
 from dialogs.record import queries
+from dialogs.record.bulk import Row
 from dialogs.record.decisions import event_row, happenings
 from dialogs.record.errors import BadRow, Conflict, Overloaded, Unavailable
 from dialogs.record.store import Record
@@ -39,6 +42,10 @@ ATTEMPTS: Final = 8
 RETRY_S: Final = 0.05
 REPEAT_S: Final = 1.0
 """Between two messages of a dialog that are shown again."""
+
+Rows = tuple[tuple[Table, Row], ...]
+Beside = Callable[[int], Rows]
+"""Gives the rows that are stored together with an event, by its number."""
 
 
 class Busy(Exception):
@@ -149,8 +156,11 @@ class Dialogs:
 
     # --- Commands --------------------------------------------------------------------------
 
-    async def carry_out(self, dialog_id: str, command: Command) -> Answer:
-        """Decide, commit, and tell everybody.
+    async def carry_out(
+        self, dialog_id: str, command: Command, beside: Beside | None = None
+    ) -> Answer:
+        """Decide, commit, and tell everybody. The rows of `beside(seq)` are stored in the same
+        moment as the command's first event, whose number that is.
 
         The answer is `Known` with the number of the command's first event, stored now or
         earlier; a refusal; or nothing, `()`, for a command that was stale.
@@ -165,7 +175,7 @@ class Dialogs:
         live.queued += 1
         try:
             async with live.lock:
-                return await self._decide(live, command)
+                return await self._decide(live, command, beside)
         except Unavailable as error:
             log.warning(
                 "dialog %s: %s not carried out: %s",
@@ -179,7 +189,7 @@ class Dialogs:
             live.queued -= 1
             self._drop_if_idle(live)
 
-    async def _decide(self, live: LiveDialog, command: Command) -> Answer:
+    async def _decide(self, live: LiveDialog, command: Command, beside: Beside | None) -> Answer:
         just_read = False
         for attempt in range(ATTEMPTS):
             state = live.state
@@ -196,6 +206,9 @@ class Dialogs:
                 continue
             try:
                 decision, after = happenings(state, answer, new_code)
+                if beside is not None:
+                    inserts = (*decision.inserts, *beside(state.seq + 1))
+                    decision = replace(decision, inserts=inserts)
                 await self._record.writer.commit(decision)
             except Conflict:
                 await self._reload(live)

@@ -19,7 +19,7 @@ from aiohttp.typedefs import Handler, Middleware
 from chatserver.incoming import is_own_origin
 from chatserver.live.service import LiveService
 from chatserver.monitor import signing
-from chatserver.monitor.answers import NotDone, denied
+from chatserver.monitor.answers import NotDone, denied, unknown
 from chatserver.monitor.sessions import ADMIN, Admin, Sessions, is_csrf
 from chatserver.monitor.signing import SESSIONS
 from chatserver.monitor.wire import Trouble
@@ -120,6 +120,9 @@ def _guard(sessions: Sessions, service: LiveService) -> Middleware:
             if _is_under(request.path, API) or _is_under(pattern, API):
                 _from_here(request)
                 request[ADMIN] = await _admitted(request, pattern)
+                if not "".join(request.match_info.values()).isprintable():
+                    # No id of ours; PostgreSQL would call one with NUL an outage.
+                    raise unknown("address")
             elif request.path == SIGN_IN:
                 _from_here(request)
             elif (_is_under(request.path, PAGE) or _is_under(pattern, PAGE)) and await sessions.of(
@@ -129,6 +132,11 @@ def _guard(sessions: Sessions, service: LiveService) -> Middleware:
             return await handler(request)
         except NotDone as error:
             return denied(error)
+        except web.HTTPException as error:
+            if error.status < 400 or not _is_under(request.path, API):
+                raise
+            # As everything else of the interface is refused.
+            return denied(_no_route(error))
 
     async def _admitted(request: web.Request, pattern: str) -> Admin:
         admin = await sessions.of(request)
@@ -160,6 +168,12 @@ def _pattern(request: web.Request) -> str:
     """The path of the route that would answer, with `{}` for its variable parts; empty of none."""
     resource = request.match_info.route.resource
     return "" if resource is None else re.sub(r"\{[^}]*\}", "{}", resource.canonical)
+
+
+def _no_route(error: web.HTTPException) -> NotDone:
+    if error.status == 404:
+        return unknown("address")
+    return NotDone(error.status, Trouble.BAD_REQUEST, f"{error.reason}.")
 
 
 def _to_sign_in(request: web.Request) -> web.HTTPException | NotDone:

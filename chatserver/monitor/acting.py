@@ -1,7 +1,6 @@
 """What the team does from the monitor: to dialogs, people, payments and the study.
 
-Each action is a row of the audit. Where it changes the record, both are one decision; what is done
-to a live dialog is in the record when its audit row is written.
+Each action is a row of the audit, and both are one decision.
 """
 
 from __future__ import annotations
@@ -9,11 +8,10 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from chatserver.live.dialogs import Busy
+from chatserver.live.dialogs import Beside, Busy, Rows
 from chatserver.live.service import LiveService
 from chatserver.monitor.answers import NotDone, bad_request, conflict, unknown
 from chatserver.monitor.changing import Changing, Who
@@ -51,13 +49,15 @@ class Steers(Protocol):
     """What a live dialog can be told by the team (`chatserver.live.steering`)."""
 
     async def tell(
-        self, dialog_id: str, to: Role | None, text: str, key: str
+        self, dialog_id: str, to: Role | None, text: str, key: str, beside: Beside
     ) -> Known | Refusal: ...
 
-    async def extend(self, dialog_id: str, by_s: float, key: str) -> Known | Refusal: ...
+    async def extend(
+        self, dialog_id: str, by_s: float, key: str, beside: Beside
+    ) -> Known | Refusal: ...
 
     async def end(
-        self, dialog_id: str, reason: str, cents: dict[Role, int], key: str
+        self, dialog_id: str, reason: str, cents: dict[Role, int], key: str, beside: Beside
     ) -> Known | Refusal: ...
 
 
@@ -115,32 +115,39 @@ class Acting:
 
     async def tell(self, who: Who, dialog_id: str, asked: Tell) -> Done:
         to = asked.to.value if asked.to is not None else "both"
-        work = self._steers().tell(dialog_id, asked.to, asked.text, asked.key)
-        return await self._steered(who, "dialog.message", dialog_id, asked.key, work, {"to": to})
+        beside = self._beside_event(who, "dialog.message", dialog_id, {"to": to})
+        return await self._steered(
+            self._steers().tell(dialog_id, asked.to, asked.text, asked.key, beside)
+        )
 
     async def extend(self, who: Who, dialog_id: str, asked: Extend) -> Done:
-        work = self._steers().extend(dialog_id, asked.minutes * 60.0, asked.key)
-        after = {"minutes": asked.minutes}
-        return await self._steered(who, "dialog.extend", dialog_id, asked.key, work, after)
+        beside = self._beside_event(who, "dialog.extend", dialog_id, {"minutes": asked.minutes})
+        return await self._steered(
+            self._steers().extend(dialog_id, asked.minutes * 60.0, asked.key, beside)
+        )
 
     async def end(self, who: Who, dialog_id: str, asked: End) -> Done:
-        work = self._steers().end(dialog_id, asked.reason, asked.cents, asked.key)
-        after = {"cents": {role.value: cents for role, cents in asked.cents.items()}}
-        return await self._steered(who, "dialog.end", dialog_id, asked.key, work, after)
+        cents = {role.value: cents for role, cents in asked.cents.items()}
+        beside = self._beside_event(who, "dialog.end", dialog_id, {"cents": cents})
+        return await self._steered(
+            self._steers().end(dialog_id, asked.reason, asked.cents, asked.key, beside)
+        )
+
+    def _beside_event(self, who: Who, action: str, dialog_id: str, after: dict[str, Any]) -> Beside:
+        """The row of the audit that is stored with the event by which this is done."""
+
+        def beside(seq: int) -> Rows:
+            told = {**after, "seq": seq}
+            now = self._now()
+            return (audited(self._study_id, who.id, action, dialog_id, None, told, now),)
+
+        return beside
 
     def _steers(self) -> Steers:
         assert self._steering is not None, "the monitor of a server has it"
         return self._steering
 
-    async def _steered(
-        self,
-        who: Who,
-        action: str,
-        dialog_id: str,
-        key: str,
-        work: Awaitable[Known | Refusal],
-        after: dict[str, Any],
-    ) -> Done:
+    async def _steered(self, work: Awaitable[Known | Refusal]) -> Done:
         try:
             answer = await work
         except LookupError:
@@ -149,12 +156,6 @@ class Acting:
             raise NotDone(503, Trouble.TRY_AGAIN, "Please try again in a moment.") from None
         if isinstance(answer, Refusal):
             raise conflict(answer.text)
-        after = {**after, "seq": answer.seq}
-        table, row = audited(self._study_id, who.id, action, dialog_id, None, after, self._now())
-        # The same asked twice happens once, and so is written down once.
-        row["id"] = f"{dialog_id}.{answer.seq}"
-        with suppress(Conflict):
-            await self._record.writer.commit(Decision(dialog_id, ((table, row),)))
         self._changed("dialogs")
         return Done()
 

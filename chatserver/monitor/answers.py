@@ -55,7 +55,9 @@ async def read(request: web.Request, model: type[Asked]) -> Asked:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         where = ".".join(str(part)[:40] for part in first["loc"]) or "body"
-        raise NotDone(400, Trouble.BAD_REQUEST, f"{where}: {first['msg']}.") from None
+        # What we say ourselves comes with a word in front of it.
+        why = first["msg"].removeprefix("Value error, ")
+        raise NotDone(400, Trouble.BAD_REQUEST, f"{where}: {why}.") from None
 
 
 def answer(body: BaseModel, *, status: int = 200) -> web.Response:

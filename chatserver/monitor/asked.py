@@ -15,6 +15,7 @@ Kind = TypeVar("Kind", bound=StrEnum)
 
 LONGEST: Final = 200
 """Characters of a value in an address, at most."""
+MOST_DIGITS: Final = 9
 
 
 def bad(where: str, why: str) -> NotDone:
@@ -55,6 +56,17 @@ def number(query: Mapping[str, str], name: str) -> float | None:
     if not math.isfinite(found):
         raise bad(name, "must be a number")
     return found
+
+
+def integer(query: Mapping[str, str], name: str) -> int | None:
+    """A whole number, no larger than a column of the record holds."""
+    value = text(query, name)
+    if value is None:
+        return None
+    # Whatever is longer is no number of ours, and int() takes spaces and other scripts' digits.
+    if not (value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS):
+        raise bad(name, "must be a whole number")
+    return int(value)
 
 
 def flag(query: Mapping[str, str], name: str) -> bool:

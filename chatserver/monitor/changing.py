@@ -9,11 +9,9 @@ from typing import Protocol
 from chatserver.live.service import LiveService
 from chatserver.monitor.answers import bad_request, conflict, unknown
 from chatserver.monitor.wire import ChangeStudy, Done, Limits, Nothing, StudyOut
-from dialogs.record import queries, studies
-from dialogs.record.audit import audited
-from dialogs.record.changing import CannotChange, ChangedMeanwhile, change_terms
+from dialogs.record import queries
+from dialogs.record.changing import CannotChange, ChangedMeanwhile, change_terms, turn
 from dialogs.record.queries import StudyRow
-from dialogs.record.writer import Decision, together
 from dialogs.rules import AdminRole, StudyStatus
 from dialogs.terms import CHANGEABLE, Terms
 
@@ -65,28 +63,16 @@ class Changing:
     # --- Pausing -----------------------------------------------------------------------------
 
     async def pause(self, who: Who, asked: Nothing) -> Done:
-        return await self._become(who, "study.pause", StudyStatus.PAUSED)
+        return await self._become(who, StudyStatus.PAUSED)
 
     async def resume(self, who: Who, asked: Nothing) -> Done:
-        return await self._become(who, "study.resume", StudyStatus.OPEN)
+        return await self._become(who, StudyStatus.OPEN)
 
-    async def _become(self, who: Who, action: str, status: StudyStatus) -> Done:
-        before = await self._stored()
-        if before.status is status:
-            return Done()
-        row = audited(
-            self._study_id,
-            who.id,
-            action,
-            self._study_id,
-            {"status": before.status},
-            {"status": status},
-            self._now(),
-        )
-        change = studies.changed_status(self._study_id, status)
-        await self._record.writer.commit(together(change, Decision(self._study_id, (row,))))
-        await self._service.look_at_study()
-        self._changed("study")
+    async def _become(self, who: Who, status: StudyStatus) -> Done:
+        turned = await turn(self._record, self._study_id, status, admin_id=who.id, now=self._now())
+        if turned:
+            await self._service.look_at_study()
+            self._changed("study")
         return Done()
 
     # --- Changing ----------------------------------------------------------------------------

@@ -25,7 +25,7 @@ def from_text(text: str) -> Cursor:
     """
     try:
         found = orjson.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-    except (binascii.Error, UnicodeError) as error:
+    except (binascii.Error, UnicodeError, orjson.JSONDecodeError) as error:
         raise ValueError("is no place in a list") from error
     match found:
         case [float() | int() as at, str() as id_]:

@@ -20,15 +20,12 @@ from chatserver.monitor.wire import (
 from dialogs.record import overview
 from dialogs.record.overview import Step
 from dialogs.record.review_desk import ReviewDesk
-from dialogs.record.review_queue import ANY
 from dialogs.record.rounds import last_round
 from dialogs.rules import StudyStatus
 
 LOBBY_SHOWN: Final = 100
 """Of how many people in the lobby each wait is shown."""
 STEP_S: Final = 60
-NOBODY: Final = ""
-"""Who has judged nothing and holds nothing, so that all that waits is counted."""
 
 
 class Pulse:
@@ -64,7 +61,7 @@ class Pulse:
             paid=found.paid,
             forecast=found.forecast(service.study().rules.pay.complete),
             hourly=found.hourly,
-            to_review=await self._desk.waiting(NOBODY, ANY),
+            to_review=await self._desk.undecided(),
             stuck=Stuck(
                 payments=found.stuck.payments,
                 cents=found.stuck.cents,
@@ -145,9 +142,13 @@ class Often:
         return True
 
     def done(self) -> None:
-        """It has been done, or has failed."""
+        """It has been done."""
         now = time.monotonic()
         self._due = max(self._began + self._every_s, now + 20 * (now - self._began))
+
+    def failed(self) -> None:
+        """It could not be done. How long that took says nothing of how long it takes."""
+        self._due = time.monotonic() + self._every_s
 
     def soon(self) -> None:
         """Do it at the next opportunity."""

@@ -217,9 +217,8 @@ class Reading:
         )
 
     async def chains(self, request: web.Request) -> web.StreamResponse:
-        after = asked.number(request.query, "after")
         rows, total, following = await self._record.read(
-            accounts.relaunched_items, self._study_id, None if after is None else int(after)
+            accounts.relaunched_items, self._study_id, asked.integer(request.query, "after")
         )
         shown = [
             ChainRow(

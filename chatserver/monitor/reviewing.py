@@ -128,7 +128,10 @@ class Reviewing:
         )
 
     async def skip(self, who: Who, dialog_id: str) -> Done:
-        await self._desk.skip(who.id, dialog_id)
+        try:
+            await self._desk.skip(who.id, dialog_id)
+        except LookupError:
+            raise unknown("dialog that has ended") from None
         return Done()
 
     async def undo(self, who: Who, what: Undo) -> ReviewNext:
@@ -216,7 +219,7 @@ class Reviewing:
         found = await self._record.read(review_stats, self._study_id)
         mine = next((each.judged for each in found.reviewers if each.admin_id == who.id), 0)
         return ReviewStats(
-            waiting=await self._desk.waiting(who.id, ANY),
+            waiting=await self._desk.undecided(),
             judged=found.judged,
             accepted=found.accepted,
             rejected=found.rejected,

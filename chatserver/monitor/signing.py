@@ -20,7 +20,7 @@ from chatserver.monitor.answers import NotDone, answer, read
 from chatserver.monitor.attempts import GUESSED_AT, HOUR_S, IN_VAIN_S, REMEMBERED_S, wait_s
 from chatserver.monitor.passwords import Passwords
 from chatserver.monitor.sessions import ADMIN, Admin, Sessions, new_token, session_id_of
-from chatserver.monitor.wire import Done, Me, SignIn, StudyBrief, Trouble
+from chatserver.monitor.wire import Done, Me, SignedIn, SignIn, StudyBrief, Trouble
 from chatserver.tokens import new_id
 from dialogs.record import admins, attempts
 from dialogs.record.admins import AdminRow, known_as
@@ -45,6 +45,7 @@ _NO_PAGE: Final = (
 
 def add_routes(app: web.Application, service: LiveService) -> None:
     desk = SigningIn(service, app[SESSIONS])
+    app.router.add_get("/api/sign-in", desk.signed_in)
     app.router.add_post("/api/sign-in", desk.sign_in)
     app.router.add_post("/api/monitor/sign-out", desk.sign_out)
     app.router.add_post("/api/monitor/sign-out-everywhere", desk.sign_out_everywhere)
@@ -75,6 +76,11 @@ class SigningIn:
 
     async def me(self, request: web.Request) -> web.StreamResponse:
         return answer(self._me(request[ADMIN]))
+
+    async def signed_in(self, request: web.Request) -> web.StreamResponse:
+        """For the page of the sign-in, to which nobody signed in is no error."""
+        admin = await self._sessions.of(request)
+        return answer(SignedIn(me=None if admin is None else self._me(admin)))
 
     async def sign_in(self, request: web.Request) -> web.StreamResponse:
         given = await read(request, SignIn)

@@ -52,6 +52,7 @@ FRESH_S: Final = 120.0
 """How far back the points of the chart are sent again: the step that runs, and the one before."""
 
 _FAILURES: Final = (RecordError, RedisError, OSError, TimeoutError)
+_WAITS: Final = Denied(error="The database does not answer.", code=Trouble.TRY_AGAIN)
 _UNREADABLE: Final = Denied(error="That cannot be read.", code=Trouble.BAD_REQUEST)
 
 
@@ -296,7 +297,9 @@ class MonitorSockets:
         try:
             await self._quietly(self.board.begin)
             while self._monitors and not stop.is_set():
-                await self._quietly(self._beat)
+                if not await self._quietly(self._beat):
+                    # Without a word, what is shown would pass for what is so.
+                    self._send(self._monitors.values(), "waits", _WAITS)
                 await every(FLUSH_S, stop)
         finally:
             self._service.requests.on_typing = None
@@ -315,16 +318,21 @@ class MonitorSockets:
         if often.is_due():
             try:
                 await work()
-            finally:
-                often.done()
+            except BaseException:
+                often.failed()
+                raise
+            often.done()
 
-    async def _quietly(self, work: Callable[[], Awaitable[None]]) -> None:
+    async def _quietly(self, work: Callable[[], Awaitable[None]]) -> bool:
+        """Whether it could be done."""
         try:
             await work()
+            return True
         except _FAILURES as error:
             log.warning("the monitors wait: %r", error)
         except Exception:
             log.exception("the monitors were not told")
+        return False
 
     async def _flush(self) -> None:
         changed, over = self.board.take()
@@ -352,9 +360,13 @@ class MonitorSockets:
         monitor = self._monitors.get(sid)
         if monitor is not None:
             self._clocks.now.soon()
-            task = asyncio.ensure_future(self._quietly(lambda: self._tell_all(monitor)))
+            task = asyncio.ensure_future(self._tell_first(monitor))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
+
+    async def _tell_first(self, monitor: Monitor) -> None:
+        if not await self._quietly(lambda: self._tell_all(monitor)):
+            self._send([monitor], "waits", _WAITS)
 
     async def _tell_all(self, monitor: Monitor) -> None:
         await self._learn_items(self.board.states())

@@ -10,9 +10,10 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from chatserver.wire import Plain, Wire
+from dialogs.limits import is_blank
 from dialogs.quality import Severity
 from dialogs.rules import (
     Acceptance,
@@ -30,7 +31,20 @@ from dialogs.rules import (
     StudyStatus,
 )
 
-Words = Annotated[Plain, Field(min_length=1, max_length=1000)]
+
+def _says_something(text: str) -> str:
+    if is_blank(text):
+        raise ValueError("must not be empty")
+    return text
+
+
+def _lines(text: str) -> str:
+    if any(char < " " and char not in "\n\r\t" for char in text) or "\x7f" in text:
+        raise ValueError("must hold no control characters but line breaks")
+    return text
+
+
+Words = Annotated[Plain, Field(min_length=1, max_length=1000), AfterValidator(_says_something)]
 """A line that somebody of the team writes."""
 Name = Annotated[Plain, Field(min_length=1, max_length=100)]
 Key = Annotated[str, Field(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
@@ -84,6 +98,12 @@ class Me(Wire):
     role: AdminRole
     csrf: str
     study: StudyBrief
+
+
+class SignedIn(Wire):
+    """`GET /api/sign-in`: who this browser is signed in as, if at all."""
+
+    me: Me | None
 
 
 class StudyBrief(Wire):
@@ -571,8 +591,13 @@ class WorkerMessage(Wire):
     once."""
 
     key: Key | None = None
-    subject: Annotated[Plain, Field(min_length=1, max_length=200)]
-    text: str = Field(min_length=1, max_length=4096)
+    subject: Annotated[Words, Field(max_length=200)]
+    text: Annotated[
+        str,
+        Field(min_length=1, max_length=4096),
+        AfterValidator(_lines),
+        AfterValidator(_says_something),
+    ]
 
 
 class BonusWish(Wire):
@@ -582,7 +607,7 @@ class BonusWish(Wire):
     key: Key
     cents: int = Field(ge=1, le=1_000_000)
     reason: Words
-    arrival_id: Plain | None = None
+    arrival_id: Annotated[Plain, Field(max_length=100)] | None = None
 
 
 # --- HITs and ledger -----------------------------------------------------------------------
@@ -748,7 +773,8 @@ class ReviewerOut(Wire):
 
 
 class ReviewStats(Wire):
-    """`GET …/review/stats`. Agreement over the `twice` dialogs that two people judged: the share
+    """`GET …/review/stats`. `waiting` are all that somebody is to judge, in hand or not, as in
+    `Now.to_review`. Agreement over the `twice` dialogs that two people judged: the share
     on which they agree, None if there are none, and Cohen's kappa (1960), None below two and where
     both said the same of every dialog, for which it is not defined."""
 
@@ -846,6 +872,7 @@ class AuditRows(Wire):
 MONITOR_EXPORTED: tuple[type[BaseModel], ...] = (
     Denied,
     SignIn,
+    SignedIn,
     Me,
     Done,
     Watch,

@@ -10,8 +10,9 @@ from dialogs.record import queries
 from dialogs.record.audit import audited
 from dialogs.record.errors import Conflict
 from dialogs.record.store import Record
-from dialogs.record.studies import Promised, changed_terms, promised
+from dialogs.record.studies import Promised, changed_terms, promised, turned_status
 from dialogs.record.writer import Decision, together
+from dialogs.rules import StudyStatus
 from dialogs.terms import CHANGEABLE, PAY, Changes, Terms, contradictions, least_for
 
 _OTHERWISE: Final = "Somebody else changed it meanwhile; look again."
@@ -105,3 +106,29 @@ def _in_the_way(is_now: Terms, becomes: Terms, there: Promised, least: int) -> I
 
 def _sentences(problems: list[str]) -> str:
     return " ".join(f"{problem}." for problem in problems)
+
+
+async def turn(
+    record: Record, study_id: str, status: StudyStatus, *, admin_id: str | None, now: float
+) -> bool:
+    """Pause or resume a study, without `admin_id` from the command line; whether it was the other.
+
+    Raises:
+        LookupError: there is no such study.
+    """
+    action = "study.pause" if status is StudyStatus.PAUSED else "study.resume"
+    while True:
+        study = await record.read(queries.study, study_id)
+        if study is None:
+            raise LookupError(study_id)
+        if study.status is status:
+            return False
+        before, after = {"status": study.status}, {"status": status}
+        row = audited(study_id, admin_id, action, study_id, before, after, now)
+        change = turned_status(study_id, study.status, status)
+        try:
+            await record.writer.commit(together(change, Decision(study_id, (row,))))
+        except Conflict:
+            # Somebody has done it at this very moment, or the opposite.
+            continue
+        return True

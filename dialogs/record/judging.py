@@ -14,6 +14,7 @@ from typing import Final
 import orjson
 from sqlalchemy import Table
 
+from dialogs.limits import is_blank
 from dialogs.record.audit import audited
 from dialogs.record.bulk import Row, RowUpdate
 from dialogs.record.cases import Case, Judgement
@@ -226,7 +227,7 @@ def _check(case: Case, verdict: Acceptance | None, pay: Mapping[str, Pay]) -> No
     for arrival_id, what in pay.items():
         if arrival_id not in case.arrivals:
             raise BadJudgement("pay: that arrival has no part in this dialog")
-        if not what.approve and not what.reason.strip():
+        if not what.approve and is_blank(what.reason):
             raise BadJudgement("pay: say in the reason why pay is refused")
 
 

@@ -18,6 +18,7 @@ from dialogs.record.cases import Case, Judgement, case, cases
 from dialogs.record.errors import BadRow, Conflict
 from dialogs.record.judging import Judged, Overtaken, Pay, judged, standing
 from dialogs.record.review_queue import (
+    ANY,
     CLAIM_S,
     Claim,
     Filters,
@@ -40,6 +41,8 @@ _AT_ONCE: Final = 100
 """Dialogs that are judged together: more would keep the writer from messages for too long."""
 _MOST_SKIPPED: Final = 300
 
+NOBODY: Final = ""
+"""Who has judged nothing and holds nothing."""
 _BUSY: Final = "Too much is going on at once; please try again."
 
 
@@ -91,6 +94,12 @@ class ReviewDesk:
         now = self._now()
         return await self._record.read(number_waiting, self._study_id, admin_id, filters, now)
 
+    async def undecided(self) -> int:
+        """How many dialogs wait for whoever it be, in somebody's hands or not."""
+        return await self._record.read(
+            number_waiting, self._study_id, NOBODY, ANY, self._now(), in_hands=True
+        )
+
     async def next(self, admin_id: str, filters: Filters) -> Given | None:
         """What this reviewer has in hand, for longer from now on; else what waits longest."""
         # Who asks in one process takes turns; the record decides between processes.
@@ -131,7 +140,12 @@ class ReviewDesk:
         return next_waiting(connection, *asked, only=dialog_id) is not None
 
     async def skip(self, admin_id: str, dialog_id: str) -> None:
-        """This reviewer would rather have another one; this comes after everything else."""
+        """This reviewer would rather have another one; this comes after everything else.
+
+        Raises:
+            LookupError: there is no such dialog, or it has not ended.
+        """
+        await self._case(dialog_id)
         skipped = self._skipped[admin_id]
         skipped.pop(dialog_id, None)
         skipped[dialog_id] = None

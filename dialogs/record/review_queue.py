@@ -170,10 +170,17 @@ def _second(study_id: str, admin_id: str, filters: Filters) -> _Part:
 
 
 def number_waiting(
-    connection: Connection, study_id: str, admin_id: str, filters: Filters, now: float
+    connection: Connection,
+    study_id: str,
+    admin_id: str,
+    filters: Filters,
+    now: float,
+    *,
+    in_hands: bool = False,
 ) -> int:
-    """How many dialogs wait for this reviewer, those that others have in hand not counted."""
-    held = _in_other_hands(connection, admin_id, now)
+    """How many dialogs wait for this reviewer, those that others have in hand not counted unless
+    with `in_hands`."""
+    held = [] if in_hands else _in_other_hands(connection, admin_id, now)
     everything, among = _counting(study_id, admin_id, filters)
     number: int = connection.execute(everything).scalar_one()
     if held:

@@ -26,6 +26,16 @@ _STATUS: Final = RowUpdate(
     study=studies.c.id,
     status=studies.c.status,
 )
+_STATUS_FROM: Final = RowUpdate(
+    lambda p: (
+        studies.update()
+        .where(studies.c.id == p["study"], studies.c.status == p["before"])
+        .values(status=p["status"])
+    ),
+    study=studies.c.id,
+    before=studies.c.status,
+    status=studies.c.status,
+)
 _BLURRED: Final = RowUpdate(
     lambda p: items.update().where(items.c.id == p["item"]).values(blurred_file=p["file"]),
     item=items.c.id,
@@ -98,6 +108,12 @@ def changed_status(study_id: str, status: StudyStatus) -> Decision:
     """Pause or resume a study."""
     params = {"study": study_id, "status": status.value}
     return Decision(study_id, (), (Change(_STATUS, params),))
+
+
+def turned_status(study_id: str, before: StudyStatus, status: StudyStatus) -> Decision:
+    """Pause or resume a study that is the other; conflicts if somebody else was quicker."""
+    params = {"study": study_id, "before": before.value, "status": status.value}
+    return Decision(study_id, (), (Change(_STATUS_FROM, params),))
 
 
 def changed_terms(

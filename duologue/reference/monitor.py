@@ -40,6 +40,8 @@ curl -b jar -H 'Content-Type: application/json' -H 'X-CSRF-Token: …' \\
   -d '{}' http://127.0.0.1:8000/api/monitor/study/pause
 ```
 
+`GET /api/sign-in` says with `SignedIn` who is signed in, if anybody is.
+
 `GET /monitor` and whatever is under it is the page, or leads to `/sign-in` whoever is not signed
 in. A `viewer` may read; a `reviewer` may do what `reviewer` stands at as well, and an `owner` all.
 
@@ -54,13 +56,12 @@ Instead of any other answer comes `Denied`: a sentence and a code. Then nothing 
 | status | `code` | when |
 |---|---|---|
 | 400, 413, 415 | `bad_request` | body or address make no sense; the sentence names the field |
-| 404 | `bad_request` | there is no such address |
 | 401 | `signed_out` | there is no session, or none any more |
 | 401 | `wrong` | name and password do not belong together |
 | 403 | `not_allowed` | it takes another role |
 | 403 | `bad_csrf` | the token is missing or is another session's |
 | 403 | `foreign` | a page of another site asks |
-| 404 | `not_found` | there is no such dialog, person, item or payment |
+| 404 | `not_found` | there is no such address, dialog, person, item or payment |
 | 409 | `conflict` | something else happened meanwhile, or it is not possible as things are |
 | 429 | `slow_down` | too many tries to sign in; `retry_after_s` says how long to wait |
 | 503 | `try_again` | the database does not answer, or is busy |
@@ -94,6 +95,7 @@ in again.
 | `entries` | `Happened` | at each event of the watched dialog, in order and without a gap |
 | `typing` | `TypingSeen` | somebody in the watched dialog writes |
 | `changed` | `Changed` | what a list shows is older than the record: ask for it again |
+| `waits` | `Denied` | the database does not answer: what was sent grows old, until the next `now` |
 | `stopped` | `Denied` | the session is over; the connection is closed |
 
 """

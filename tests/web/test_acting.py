@@ -16,9 +16,10 @@ from sqlalchemy import insert, update
 from chatserver.live.dialogs import Busy
 from chatserver.monitor.acting import Able, Acting
 from chatserver.monitor.actions import add_actions
-from dialogs.dialog import Known, Refusal, RefusalCode
-from dialogs.record import requests, tables
-from dialogs.rules import AdminRole, LedgerState, Role
+from dialogs.dialog import Refusal, RefusalCode
+from dialogs.record import changing, requests, tables
+from dialogs.record.writer import Decision
+from dialogs.rules import AdminRole, LedgerState, StudyStatus
 from tests.live import Live, Person
 from tests.team import refusals
 from tests.web.test_absence import types
@@ -479,52 +480,81 @@ async def test_a_paused_study_is_paused_at_once(live: Live) -> None:
         ]
 
 
+async def test_who_pauses_at_the_same_moment_pauses_once(live_each: Live) -> None:
+    await live_each.begin()
+    async with team(live_each) as ours:
+        for path, status in (("study/pause", "paused"), ("study/resume", "open")):
+            await asyncio.gather(*(ours.does(path) for _ in range(4)))
+            assert (await ours.study())["status"] == status
+    assert [(what, before["status"]) for what, _, before, _ in await audit(live_each)] == [
+        ("study.pause", "open"),
+        ("study.resume", "paused"),
+    ]
+
+
+async def test_a_pause_on_the_command_line_is_written_down_as_nobody_s(live: Live) -> None:
+    await live.begin()
+    turned = [
+        await changing.turn(live.record, live.study_id, status, admin_id=None, now=5.0)
+        for status in (StudyStatus.PAUSED, StudyStatus.PAUSED, StudyStatus.OPEN)
+    ]
+    assert turned == [True, False, True]
+    rows = await live.rows(tables.audit)
+    assert {(row.action, row.admin_id) for row in rows} == {
+        ("study.pause", None),
+        ("study.resume", None),
+    }
+    assert len(rows) == 2
+
+
 # --- Live dialogs ------------------------------------------------------------------------------
 
 
 class Steering:
-    """Answers as a live dialog would."""
+    """Answers as no live dialog would let itself be brought to."""
 
-    def __init__(self) -> None:
-        self.given: list[tuple[Any, ...]] = []
-        self.answer: Any = Known(7)
+    answer: Any = None
 
-    async def _take(self, *given: Any) -> Any:
-        self.given.append(given)
+    async def tell(self, *given: Any) -> Any:
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer
 
-    async def tell(self, dialog_id: str, to: Role | None, text: str, key: str) -> Any:
-        return await self._take(dialog_id, to, text, key)
 
-    async def extend(self, dialog_id: str, by_s: float, key: str) -> Any:
-        return await self._take(dialog_id, by_s, key)
+async def test_what_is_done_to_a_dialog_is_written_down_once_and_with_it(live: Live) -> None:
+    await live.two()
+    service = live.servers[0].service
+    commit, together = service.record.writer.commit, []
 
-    async def end(self, dialog_id: str, reason: str, cents: dict[Role, int], key: str) -> Any:
-        return await self._take(dialog_id, reason, cents, key)
+    async def noting(decision: Decision) -> None:
+        tables_of = [table.name for table, _ in decision.inserts]
+        if "audit" in tables_of:
+            together.append("events" in tables_of)
+        await commit(decision)
+
+    service.record.writer.commit = noting  # type: ignore[method-assign]
+    (dialog,) = await live.rows_of("dialogs")
+    at = f"dialogs/{dialog.id}"
+    async with team(live, service.steering) as ours:
+        for _ in range(2):
+            await ours.does(f"{at}/message", key=f"{KEY}-1", to="answerer", text="Please go on.")
+            await ours.does(f"{at}/extend", key=f"{KEY}-2", minutes=3)
+        for _ in range(2):
+            await ours.does(f"{at}/end", key=f"{KEY}-3", reason="Enough.", cents={"questioner": 70})
+    assert await audit(live) == [
+        ("dialog.message", dialog.id, None, {"to": "answerer", "seq": 2}),
+        ("dialog.extend", dialog.id, None, {"minutes": 3, "seq": 3}),
+        ("dialog.end", dialog.id, None, {"cents": {"questioner": 70}, "seq": 4}),
+    ]
+    # Whenever the server dies, what was done is known with who did it.
+    assert together == [True, True, True]
+    assert [row.kind for row in await live.rows_of("events")][-3:] == ["told", "extended", "ended"]
 
 
-async def test_what_is_done_to_a_dialog_is_written_down_once(live: Live) -> None:
+async def test_what_cannot_be_done_to_a_dialog_is_not_written_down(live: Live) -> None:
     await live.begin()
     steering = Steering()
     async with team(live, steering) as ours:
-        for _ in range(2):
-            await ours.does("dialogs/d/message", key=KEY, to="answerer", text="Please go on.")
-        steering.answer = Known(8)
-        await ours.does("dialogs/d/extend", key=KEY, minutes=3)
-        steering.answer = Known(9)
-        await ours.does("dialogs/d/end", key=KEY, reason="Enough.", cents={"questioner": 70})
-        assert steering.given[1:] == [
-            ("d", Role.ANSWERER, "Please go on.", KEY),
-            ("d", 180.0, KEY),
-            ("d", "Enough.", {Role.QUESTIONER: 70}, KEY),
-        ]
-        assert await audit(live) == [
-            ("dialog.message", "d", None, {"to": "answerer", "seq": 7}),
-            ("dialog.extend", "d", None, {"minutes": 3, "seq": 8}),
-            ("dialog.end", "d", None, {"cents": {"questioner": 70}, "seq": 9}),
-        ]
         for answer, status in (
             (LookupError("d"), 404),
             (Busy(), 503),
@@ -532,7 +562,7 @@ async def test_what_is_done_to_a_dialog_is_written_down_once(live: Live) -> None
         ):
             steering.answer = answer
             assert (await ours.post("dialogs/d/message", key=KEY, text="Hello?"))[0] == status
-        assert len(await audit(live)) == 3
+    assert await audit(live) == []
 
 
 # --- Who may -----------------------------------------------------------------------------------

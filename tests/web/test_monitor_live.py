@@ -16,6 +16,7 @@ from chatserver.monitor.wire import Board
 from dialogs.rules import AdminRole, StudyStatus
 from tests.live import Live, letter, until
 from tests.monitors import OpenMonitor
+from tests.services import PostgresServer
 from tests.team import Member, join
 
 
@@ -304,3 +305,32 @@ async def test_a_board_that_nobody_watches_costs_nothing(live: Live) -> None:
     await until(lambda: service.dialogs.on_event is None)
     assert service.requests.on_typing is None
     await live.converse(asker, teller, 2)
+
+
+async def test_a_monitor_is_told_that_the_database_does_not_answer(
+    live_frozen: Live, postgres_server: PostgresServer
+) -> None:
+    await live_frozen.begin(closed_s=0.2)
+    async with a_monitor(live_frozen) as monitor:
+        await monitor.until(lambda: monitor.now)
+        postgres_server.pause()
+        try:
+            await monitor.until(lambda: monitor.seen("waits"), "that nothing new is known")
+        finally:
+            postgres_server.resume()
+        assert monitor.seen("waits")[0]["code"] == "try_again"
+        before = len(monitor.seen("now"))
+        await monitor.until(lambda: len(monitor.seen("now")) > before, "how things stand")
+
+
+async def test_what_is_in_somebody_s_hands_waits_all_the_same(live: Live) -> None:
+    await live.begin(items=2)
+    await live.converse(*await live.pair(*await live.people(2)))
+    reviewer = await join(live, AdminRole.REVIEWER)
+    async with a_monitor(live) as monitor:
+        await monitor.until(lambda: monitor.now.get("to_review") == 1)
+        assert (await reviewer.post("/api/monitor/review/next"))[1]["dialog"] is not None
+        monitor.log.clear()
+        await monitor.until(lambda: monitor.now)
+        assert monitor.now["to_review"] == 1
+        assert (await reviewer.get("/api/monitor/review/stats"))[1]["waiting"] == 1

@@ -284,7 +284,9 @@ async def test_the_numbers(database_url: str) -> None:
                 {"name": "Bob", "judged": 5, "rejected": 3, "twice": 4, "alike": 3},
             ],
         }  # fmt: skip
-        assert (await page.stats("bob"))["waiting"] == 1
+        # What waits is the study's, whoever asks and whoever has it in hand.
+        assert (await page.post("next"))[1]["dialog"] is not None
+        assert [(await page.stats(name))["waiting"] for name in ("ada", "bob")] == [2, 2]
 
 
 async def test_many_at_once_are_counted_before_they_are_judged(database_url: str) -> None:

@@ -91,6 +91,7 @@ export type HitState = "wanted" | "open" | "closed" | "done" | "failed";
 export interface Wire {
   Denied: Denied;
   SignIn: SignIn;
+  SignedIn: SignedIn;
   Me: Me;
   Done: Done;
   Watch: Watch;
@@ -144,6 +145,12 @@ export interface Denied {
 export interface SignIn {
   name: string;
   password: string;
+}
+/**
+ * `GET /api/sign-in`: who this browser is signed in as, if at all.
+ */
+export interface SignedIn {
+  me: Me | null;
 }
 /**
  * `GET /api/monitor/me`. `csrf` goes into the header X-CSRF-Token of every change, and into
@@ -781,7 +788,8 @@ export interface ReviewNext {
   waiting: number;
 }
 /**
- * `GET …/review/stats`. Agreement over the `twice` dialogs that two people judged: the share
+ * `GET …/review/stats`. `waiting` are all that somebody is to judge, in hand or not, as in
+ * `Now.to_review`. Agreement over the `twice` dialogs that two people judged: the share
  * on which they agree, None if there are none, and Cohen's kappa (1960), None below two and where
  * both said the same of every dialog, for which it is not defined.
  */

@@ -121,6 +121,15 @@ describe("who is not signed in", () => {
     expect(find("dialogs")).not.toBeNull();
   });
 
+  it("causes no error by coming to sign in, and is let in who was signed in already", async () => {
+    await open("/sign-in", { me: out });
+    expect(gets).toEqual(["/api/sign-in"]);
+    expect(find("sign-in")).not.toBeNull();
+    await act(() => render(null, root));
+    await open("/sign-in?next=/monitor/log", { me: out, "signed-in": { me: data.me } });
+    expect(here).toBe("/monitor/log");
+  });
+
   it("is asked to wait after too many tries, and cannot try before", async () => {
     await open("/sign-in", { me: out, "sign-in": new Refusal(429, "That was tried too often.", "too_many", "240") });
     await write("name", "Amira");
@@ -440,6 +449,45 @@ describe("the review queue", () => {
     await press("ask-submit");
     expect(last()?.body).toMatchObject({ dry_run: false, expected: 23, verdict: "accepted", approve_pay: true });
     expect(last()?.body.key).toMatch(/^[A-Za-z0-9_-]{8,64}$/);
+  });
+
+  it("counts anew what has become another number, and asks again", async () => {
+    const counts = [23, 22];
+    const bulk = () => ({ dialogs: counts[0], payments: 46, cents: 6_900 });
+    const answers: Record<string, unknown> = { "review/bulk": bulk };
+    await open("/monitor/review", answers);
+    await press("bulk");
+    expect(text("bulk-count")).toContain("23 dialogs");
+    answers["review/bulk"] = new Refusal(409, "It would be 22 dialogs now, not 23; look again.", "conflict");
+    await act(() => void find("ask-submit")?.click());
+    counts.shift();
+    answers["review/bulk"] = bulk;
+    await settle();
+    expect(text("bulk-count")).toContain("22 dialogs");
+    expect(text("problem")).toContain("not 23");
+    await press("ask-submit");
+    expect(last()?.body).toMatchObject({ dry_run: false, expected: 22 });
+  });
+
+  it("shows a flag as soon as it is raised, and keeps what was decided on the pay", async () => {
+    const { complete } = data;
+    const answers: Record<string, unknown> = { [`dialogs/${complete.id}`]: complete };
+    await open("/monitor/review", answers);
+    await key("p");
+    const finding = { number: 99, flag: "by_team", role: null, round: null, seq: null, reason: "Rather odd.", by: "Jonas" };
+    answers[`dialogs/${complete.id}`] = { ...complete, judgements: [], findings: [...complete.findings, finding] };
+    await key("f");
+    await write("flag-reason", "Rather odd.");
+    await press("ask-submit");
+    expect(root.textContent).toContain("Rather odd.");
+    expect(document.querySelectorAll("[id^=refusal-]")).toHaveLength(1);
+  });
+
+  it("takes back what was judged last by its name", async () => {
+    await open("/monitor/review");
+    await key("a");
+    await key("u");
+    expect(last()).toMatchObject({ path: "review/undo", body: { dialog_id: data.complete.id } });
   });
 
   it("asks for dialogs with one flag, or without any", async () => {

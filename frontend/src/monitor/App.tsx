@@ -52,9 +52,11 @@ export function App({ api, clock, router, open }: Props) {
   };
   const ask = async () => {
     setEntry({ at: "loading" });
-    const answer = await api.me();
-    if (answer.ok) enter(answer.value);
-    else if (answer.status !== 401) setEntry({ at: "unreachable", error: answer.error });
+    // Who comes to sign in is not signed in, as a rule.
+    const answer = await (placeOf(router.at.value).view === "sign-in" ? api.signedIn() : api.me());
+    if (answer.ok && answer.value === null) leave();
+    else if (answer.ok && answer.value !== null) enter(answer.value);
+    else if (!answer.ok && answer.status !== 401) setEntry({ at: "unreachable", error: answer.error });
     else leave();
   };
   useEffect(() => {

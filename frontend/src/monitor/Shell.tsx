@@ -139,9 +139,9 @@ function Lost() {
   const link = useStore(live.link);
   return (
     <div role="status" class="lost-place">
-      {link.state === "lost" && (
+      {(link.state === "lost" || link.state === "waits") && (
         <p class="lost" data-testid="lost">
-          {t.lost.before} <At at={link.since / 1_000} seconds />. {t.lost.after}
+          {t.lost.before[link.state]} <At at={link.since / 1_000} seconds />. {t.lost.after}
         </p>
       )}
     </div>

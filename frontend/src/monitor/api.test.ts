@@ -61,7 +61,7 @@ describe("the api", () => {
     await api.pause();
     expect(asked).toHaveLength(2);
     const { api: other, asked: tries } = served(...[1, 2, 3, 4].map(() => new TypeError("failed")));
-    await other.undo();
+    await other.undo(null);
     await other.exclude("w", "Rude");
     await other.approve({ payments: [{ arrival_id: "a", reason: "dialog" }] });
     await other.now();

@@ -26,6 +26,7 @@ import type {
   RequestRows,
   ReviewNext,
   ReviewStats,
+  SignedIn,
   SignIn,
   StudyOut,
   Tell,
@@ -76,6 +77,12 @@ export class Api {
   async me(): Promise<Answer<Me>> {
     return this.#known(await this.#get<Me>("me"));
   }
+  /** Who this browser is signed in as; null for nobody, which is no error. */
+  async signedIn(): Promise<Answer<Me | null>> {
+    const answer = await this.#ask<SignedIn>("/api/sign-in", {});
+    if (!answer.ok) return answer;
+    return answer.value.me === null ? { ok: true, value: null } : this.#known({ ok: true, value: answer.value.me });
+  }
   async signIn(who: SignIn): Promise<Answer<Me>> {
     return this.#known(await this.#ask<Me>("/api/sign-in", posted(who, "")));
   }
@@ -118,7 +125,8 @@ export class Api {
   reviewNext = (query: Query) => this.#surely<ReviewNext>(hrefOf("review/next", query), {});
   judge = (id: string, what: Judge) => this.#surely<Done>(at("review", id), what);
   skip = (id: string) => this.#surely<Done>(at("review", id, "skip"), {});
-  undo = () => this.#post<Done | ReviewNext>("review/undo", {});
+  /** Undone by its name, it is undone once, and not what was judged before it as well. */
+  undo = (id: string | null) => this.#post<Done | ReviewNext>("review/undo", id === null ? {} : { dialog_id: id });
   bulk = (what: Bulk) => this.#surely<BulkDone>("review/bulk", what);
 
   pause = () => this.#surely<Done>("study/pause", {});

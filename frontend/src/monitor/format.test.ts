@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { amountOf, centsOf, clockSpan, fromLocalField, localField, money, shortId, spanOf, timeOf } from "./format";
-import { differences } from "./study/diff";
+import { differences, isAmount, shortened } from "./study/diff";
 import { readLimit, shownLimit } from "./study/limits";
 
 describe("money", () => {
@@ -64,4 +64,12 @@ describe("an audit row", () => {
     ]));
   it("takes what is no JSON as it is", () =>
     expect(differences(null, "told")).toEqual([{ key: "", before: null, after: "told" }]));
+
+  it("knows amounts and ids among what the log holds", () => {
+    const amounts = ["cents", "cents.questioner", "changes.pay_complete", "approved.a_00112233445566778899aabb dialog", "taken_back.a_1 dialog"];
+    expect(amounts.map(isAmount)).toEqual(amounts.map(() => true));
+    expect(["minutes", "seq", "dialogs", "payments", "changes.grace_s", "refused"].map(isAmount)).not.toContain(true);
+    expect(shortened("approved.a_00112233445566778899aabb dialog")).toBe("approved.a_001122… dialog");
+    expect(shortened("Rude, twice")).toBe("Rude, twice");
+  });
 });

@@ -146,6 +146,26 @@ describe("the live connection", () => {
     expect(live.watched.value?.dialog.caption).toBe("new");
   });
 
+  it("says that it is not live while the server knows nothing new, or is silent", () => {
+    const heard = vi.fn();
+    live.onChanged(heard);
+    socket.serve("connect");
+    socket.serve("now", now);
+    socket.serve("waits", { error: "The database does not answer.", code: "try_again", retry_after_s: null });
+    expect(live.link.value).toEqual({ state: "waits", since: Date.now() });
+    expect(heard).not.toHaveBeenCalled();
+    socket.serve("now", now);
+    expect(live.link.value).toEqual({ state: "online" });
+    expect(heard.mock.calls).toEqual([[null]]);
+    const since = Date.now();
+    vi.advanceTimersByTime(26_000);
+    expect(live.link.value).toEqual({ state: "waits", since });
+    socket.serve("disconnect", "ping timeout");
+    expect(live.link.value.state).toBe("lost");
+    vi.advanceTimersByTime(60_000);
+    expect(live.link.value.state).toBe("lost");
+  });
+
   it("keeps nobody who has stopped listening", () => {
     const stop = [live.onChanged(vi.fn()), live.onChart(vi.fn()), live.now.watch(vi.fn()), live.follow(dialog.id)];
     expect(live.listeners).toBe(3);

@@ -15,16 +15,23 @@ import type { Clock } from "./clock";
 import { afterHappened, afterTyping, type Watched } from "./dialog";
 import { Store } from "./store";
 
-/** `since` is the page's time in milliseconds. A connection that was never there is not lost. */
+/**
+ * `since` is the page's time in milliseconds. A connection that was never there is not lost; by one
+ * that waits nothing new has come, since the server knows nothing new itself or is silent.
+ */
 export type Link =
   | { state: "connecting" }
   | { state: "online" }
+  | { state: "waits"; since: number }
   | { state: "lost"; since: number };
 
 export type What = Changed["what"];
 
 const ACK_WITHIN_MS = 10_000;
 const AGAIN_MS = 2_000;
+/** Whoever is told how things stand every second has not been told for so long. */
+const SILENT_MS = 20_000;
+const LOOK_MS = 5_000;
 
 export class Live {
   readonly link = new Store<Link>({ state: "connecting" });
@@ -41,6 +48,8 @@ export class Live {
   #following: string | null = null;
   #again: ReturnType<typeof setTimeout> | undefined;
   #closed = false;
+  #heardAt = 0;
+  readonly #looking: ReturnType<typeof setInterval>;
 
   constructor(csrf: () => string, clock: Clock, open: typeof io = io) {
     this.#clock = clock;
@@ -52,6 +61,9 @@ export class Live {
       autoConnect: false,
     });
     this.#listen();
+    this.#looking = setInterval(() => {
+      if (Date.now() - this.#heardAt > SILENT_MS) this.#wait(this.#heardAt);
+    }, LOOK_MS);
     addEventListener("online", this.#hurry);
     document.addEventListener("visibilitychange", this.#hurry);
     this.#socket.connect();
@@ -60,6 +72,7 @@ export class Live {
   close(): void {
     this.#closed = true;
     clearTimeout(this.#again);
+    clearInterval(this.#looking);
     removeEventListener("online", this.#hurry);
     document.removeEventListener("visibilitychange", this.#hurry);
     this.#socket.disconnect();
@@ -107,8 +120,9 @@ export class Live {
   #listen(): void {
     const socket = this.#socket;
     socket.on("connect", () => {
-      const again = this.link.value.state === "lost";
+      const again = this.link.value.state === "lost" || this.link.value.state === "waits";
       this.link.set({ state: "online" });
+      this.#heardAt = Date.now();
       void this.#watch();
       if (again) this.#tell(null);
     });
@@ -126,9 +140,19 @@ export class Live {
     socket.on("now", (now: Now) => {
       this.#clock.sync(now.at);
       this.now.set(now);
+      this.#heardAt = Date.now();
+      if (this.link.value.state !== "waits") return;
+      this.link.set({ state: "online" });
+      void this.#watch();
+      this.#tell(null);
     });
-    socket.on("board", (board: Board) => this.board.set(afterBoard(this.board.value, board)));
+    socket.on("waits", () => this.#wait(Date.now()));
+    socket.on("board", (board: Board) => {
+      this.#heardAt = Date.now();
+      this.board.set(afterBoard(this.board.value, board));
+    });
     socket.on("chart", (chart: Chart) => {
+      this.#heardAt = Date.now();
       for (const heard of [...this.#charts]) heard(chart);
     });
     socket.on("entries", (happened: Happened) => this.#onHappened(happened));
@@ -163,6 +187,10 @@ export class Live {
 
   #tell(what: What | null): void {
     for (const heard of [...this.#changes]) heard(what);
+  }
+
+  #wait(since: number): void {
+    if (this.link.value.state === "online") this.link.set({ state: "waits", since });
   }
 
   #lose(): void {

@@ -30,6 +30,8 @@ describe("an address", () => {
     ["/sign-in?next=//elsewhere.example", "/monitor"],
     ["/sign-in?next=/monitor\\..\\work", "/monitor"],
     ["/sign-in?next=/monitorx", "/monitor"],
+    ["/sign-in?next=/monitor/..//elsewhere.example/", "/monitor"],
+    ["/sign-in?next=/monitor/%252e%252e/work", "/monitor"],
   ])("%s leads after signing in only to this page", (href, next) => expect(nextOf(href)).toBe(next));
 });
 

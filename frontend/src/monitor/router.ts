@@ -55,7 +55,8 @@ export const workerHref = (id: string): string => `${HOME}/workers/${encodeURICo
 export function nextOf(href: string): string {
   const next = queryOf(href).get("next") ?? "";
   const ours = /^\/monitor(?:[/?]|$)/.test(next) && !/[\\\p{Cc}]/u.test(next);
-  return ours ? next : HOME;
+  // A browser takes "/monitor/.." for what is above it.
+  return ours && /^\/monitor(?:\/|$)/.test(new URL(next, "http://here").pathname) ? next : HOME;
 }
 
 export class Router {

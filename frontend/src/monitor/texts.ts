@@ -158,9 +158,9 @@ export const t = {
     signOutEverywhere: "Sign out everywhere",
   },
 
-  link: { connecting: "Connecting…", online: "Live", lost: "Not live" },
+  link: { connecting: "Connecting…", online: "Live", waits: "Not live", lost: "Not live" },
   lost: {
-    before: "The live connection has been lost since",
+    before: { lost: "The live connection has been lost since", waits: "The server has had nothing new to tell since" },
     after: "What you see may be older than that; the page keeps trying and catches up by itself.",
   },
 

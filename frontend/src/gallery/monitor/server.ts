@@ -21,6 +21,7 @@ export const SILENCE = Symbol("silence");
 
 const USUAL: Answers = {
   me: data.me,
+  "signed-in": { me: null },
   now: data.now,
   chart: (query: URLSearchParams) => data.chart(Number(query.get("hours"))),
   dialogs: { rows: data.dialogRows, total: 1_204, next: "c2" },
@@ -41,9 +42,9 @@ const USUAL: Answers = {
 
 /** `fetch`, with these answers before the usual ones; what is changed is done. */
 export function fakeFetch(answers: Answers): typeof fetch {
-  return (input) => {
+  return (input, init) => {
     const url = new URL(String(input), "http://gallery");
-    const path = url.pathname.replace(/^\/api\/(monitor\/)?/, "");
+    const path = url.pathname.replace(/^\/api\/(monitor\/)?/, "").replace(/^sign-in$/, init?.method === "POST" ? "sign-in" : "signed-in");
     const name = [path, path.replace(/\/[^/]+$/, "/*")].find((each) => each in answers || each in USUAL);
     const found = name === undefined ? {} : (answers[name] ?? USUAL[name]);
     if (found === SILENCE) return new Promise(() => undefined);

@@ -1,8 +1,8 @@
 /** Judging all that wait and match the filters: first counted, then confirmed by that number. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Acceptance, Bulk, BulkDone, Outcome } from "../../generated/monitor";
-import { useAct, useKey } from "../act";
+import { newKey, useAct } from "../act";
 import { useMonitor, useMoney } from "../context";
 import { flagOf } from "../flags";
 import { CheckField, RadioField } from "../parts/fields";
@@ -30,9 +30,9 @@ export function BulkAsk({ filters, onClose, onDone }: Props) {
   const [verdict, setVerdict] = useState("accepted");
   const [approve, setApprove] = useState(true);
   const [unflagged, setUnflagged] = useState(!filters.flag);
-  const key = useKey();
   const known = useStore(flags.known);
   const [counted, setCounted] = useState<BulkDone | null>(null);
+  const [refused, setRefused] = useState(0);
 
   const time = (name: string) => (filters[name] ? Number(filters[name]) : null);
   const wish: Bulk = {
@@ -46,6 +46,8 @@ export function BulkAsk({ filters, onClose, onDone }: Props) {
     until: time("until"),
   };
   const asked = JSON.stringify(wish);
+  // Something else that is asked for is another action, even if the last answer was lost.
+  const key = useMemo(newKey, [asked]);
   useEffect(() => {
     let current = true;
     setCounted(null);
@@ -55,11 +57,11 @@ export function BulkAsk({ filters, onClose, onDone }: Props) {
       else act.refuse(answer.error);
     });
     return () => void (current = false);
-  }, [asked]);
+  }, [asked, refused]);
 
   const send = () => {
     if (counted === null || counted.dialogs === 0) return act.refuse(t.bulk.nothing);
-    void act.run(
+    const answer = act.run(
       () => api.bulk({ ...wish, key, dry_run: false, expected: counted.dialogs }),
       (done) => {
         toasts.say(t.bulk.done(done.dialogs, done.payments, cash(done.cents)));
@@ -67,6 +69,8 @@ export function BulkAsk({ filters, onClose, onDone }: Props) {
         onClose();
       },
     );
+    // There may be another number by now, which is to be confirmed instead.
+    void answer.then((done) => done || setRefused(refused + 1));
   };
   // Whether flagged ones belong to it is asked below.
   const by = Object.entries(filters).filter(([name, value]) => value !== "" && name !== "unflagged");

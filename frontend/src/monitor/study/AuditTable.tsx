@@ -1,6 +1,7 @@
 /** Who did what, when, and what it changed. */
 
 import type { AuditRow } from "../../generated/monitor";
+import { useMoney } from "../context";
 import { shortId } from "../format";
 import { Empty } from "../parts/Loaded";
 import { None } from "../parts/Pill";
@@ -8,7 +9,7 @@ import { Table, type Column } from "../parts/Table";
 import { At } from "../parts/Time";
 import { dialogHref, workerHref } from "../router";
 import { t } from "../texts";
-import { differences } from "./diff";
+import { differences, isAmount, shortened } from "./diff";
 
 const COLUMNS: readonly Column<AuditRow>[] = [
   { name: t.log.at, main: true, cell: (row) => <At at={row.at} seconds /> },
@@ -37,14 +38,27 @@ function Target({ row }: { row: AuditRow }) {
 }
 
 function Change({ row }: { row: AuditRow }) {
+  const cash = useMoney();
   const all = differences(row.before, row.after);
+  const shown = (key: string, value: string) =>
+    isAmount(key) && /^[0-9]+$/.test(value) ? cash(Number(value)) : shortened(value);
   if (all.length === 0) return <None />;
   return (
     <ul class="changes">
       {all.map(({ key, before, after }) => (
         <li key={key}>
-          {key && <code>{key}</code>} {before !== null && <del dir="auto">{before}</del>} {before !== null && after !== null && "→ "}
-          {after !== null && <ins dir="auto">{after}</ins>}
+          {key && <code title={key}>{shortened(key)}</code>}{" "}
+          {before !== null && (
+            <del dir="auto" title={before}>
+              {shown(key, before)}
+            </del>
+          )}{" "}
+          {before !== null && after !== null && "→ "}
+          {after !== null && (
+            <ins dir="auto" title={after}>
+              {shown(key, after)}
+            </ins>
+          )}
         </li>
       ))}
     </ul>

@@ -1,5 +1,7 @@
 /** What an audit row changed, of the two JSON texts it holds. */
 
+import { shortId } from "../format";
+
 export interface Difference {
   key: string;
   before: string | null;
@@ -13,6 +15,17 @@ export function differences(before: string | null, after: string | null): Differ
     .map((key) => ({ key, before: was.get(key) ?? null, after: is.get(key) ?? null }))
     .filter((each) => each.before !== each.after);
 }
+
+const ID = /\b([a-z]{1,3}_[0-9a-f]{16,})\b/g;
+
+/** Ids in a text as short as elsewhere. */
+export const shortened = (text: string): string => text.replace(ID, shortId);
+
+/**
+ * Whether what stands at this path is an amount in cents: by its name, or because each payment that
+ * was moved stands there with its own.
+ */
+export const isAmount = (key: string): boolean => /(^|\.)cents(\.|$)|(^|\.)pay_|^(approved|taken_back)\./.test(key);
 
 /** Each value as a text, by the path to it; a text that is no JSON stands for itself. */
 function fieldsOf(text: string | null): Map<string, string> {

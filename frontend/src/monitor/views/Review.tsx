@@ -1,8 +1,9 @@
 /** The review queue: one dialog at a time, by the keyboard, data and pay decided apart. */
 
-import { useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import type { Acceptance, DialogOut, ReviewNext } from "../../generated/monitor";
 import { useAct } from "../act";
+import type { Answer } from "../api";
 import { useMay, useMoney, useMonitor } from "../context";
 import { shortId } from "../format";
 import { useKeys, type Command } from "../keys";
@@ -20,6 +21,7 @@ import { DecideData, DecidePay, PaySum } from "../review/Decide";
 import { Help } from "../review/Help";
 import { RejectAsk } from "../review/Reject";
 import { Stats } from "../review/Stats";
+import { useResource } from "../resource";
 import { hrefOf } from "../router";
 import { Facts } from "../talk/Aside";
 import { FlagAsk } from "../talk/actions";
@@ -28,6 +30,8 @@ import { Transcript } from "../talk/Transcript";
 import { t } from "../texts";
 
 const NAMES = ["flag", "unflagged", "worker", "outcome", "since", "until"] as const;
+
+const NOTHING: Promise<Answer<DialogOut | null>> = Promise.resolve({ ok: true, value: null });
 
 export function ReviewView() {
   const may = useMay("reviewer");
@@ -51,7 +55,13 @@ function Desk() {
   const act = useAct();
   const place = useRef<HTMLHeadingElement>(null);
   const newest = useRef(0);
-  const dialog = queue.turn?.dialog ?? null;
+  const given = queue.turn?.dialog ?? null;
+  // Whoever raises a flag meanwhile, here or elsewhere: it may matter for the judgement.
+  const fresh = useResource(() => (given === null ? NOTHING : api.dialog(given.id)), given?.id ?? "", ["dialogs"]);
+  const dialog = useMemo(() => {
+    const { data } = fresh;
+    return given !== null && data?.id === given.id ? { ...given, findings: data.findings } : given;
+  }, [given, fresh.data]);
   const filters = hrefOf("", query);
 
   const show = (turn: ReviewNext) => move({ kind: "came", turn });
@@ -101,7 +111,7 @@ function Desk() {
     );
   };
   const undo = () =>
-    void act.run(api.undo, (answer) => {
+    void act.run(() => api.undo(queue.last?.id ?? null), (answer) => {
       toasts.say(t.review.undone);
       move({ kind: "undone" });
       if ("dialog" in answer) show(answer);
@@ -207,7 +217,7 @@ function Desk() {
         )}
       </div>
       {asked === "help" && <Help onClose={close} />}
-      {asked === "flag" && dialog && <FlagAsk dialog={dialog} round={queue.round} onClose={close} />}
+      {asked === "flag" && dialog && <FlagAsk dialog={dialog} round={queue.round} onClose={close} onDone={fresh.reload} />}
       {asked === "bulk" && <BulkAsk filters={query} onClose={close} onDone={() => void load()} />}
       {asked === "reject" && dialog && (
         <RejectAsk queue={queue} act={act} onClose={close} onReject={(reason) => void judge("rejected", reason).then((done) => done && close())} />
