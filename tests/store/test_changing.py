@@ -152,7 +152,9 @@ async def test_on_prolific_the_reward_is_the_whole_pay(record: Record) -> None:
 
 async def test_two_who_change_it_at_once_are_told(record: Record) -> None:
     results = await asyncio.gather(
-        change(record, pay_complete=200), change(record, pay_complete=300), return_exceptions=True
+        change(record, known={}, pay_complete=200),
+        change(record, known={}, pay_complete=300),
+        return_exceptions=True,
     )
     assert [type(r) for r in results if r is not None] == [ChangedMeanwhile]
     assert len(rows_of(record, tables.audit)) == 1

@@ -138,7 +138,13 @@ async def test_requests_say_who_wants_what_and_what_is_in_the_way(live: Live) ->
     }
     assert (await read(who, "requests?state=wanted"))["rows"] == []
     now = await read(who, "now")
-    assert now["stuck"] == {"payments": 0, "cents": 0, "requests": 1}
+    assert now["stuck"] == {
+        "payments": 0,
+        "cents": 0,
+        "requests": 1,
+        "to_approve": 0,
+        "to_approve_cents": 0,
+    }
     assert (await read(who, f"workers/{arrival.worker_id}"))["requests"][0]["needs"] == "owner"
 
 
