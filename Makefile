@@ -49,8 +49,9 @@ demo: $(RUNTIME) $(PAGES) ## set up, start a small study and print its links (AR
 run: $(RUNTIME) $(PAGES) ## serve the study of ARGS: `duologue serve`
 	@$(BIN)/duologue serve $(ARGS)
 
+# One more than for the browser tests, as many of these wait for a time-out most of the while.
 test: check e2e-ready ## set up, then run every check and test but the long chaos run
-	$(BIN)/pytest -n $(WORKERS) -m "not e2e and not chaos"
+	$(BIN)/pytest -n $$(($(WORKERS) + 1)) --dist worksteal -m "not e2e and not chaos"
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m e2e tests/e2e
 
 check: $(DEV) $(MODULES) ## ruff, mypy, import-linter, wire types, tsc, vitest
