@@ -65,10 +65,10 @@ async def change_terms(
     least = least_for(becomes.recruiter, becomes.rules.pay) if becomes.recruiter != "link" else 0
     lowered = bool(_lowered(is_now, becomes))
     decision = changed_terms(study_id, stored.changes, after, least=least, lowered=lowered)
-    told = {"changes": after, "reason": reason}
-    row = audited(
-        study_id, admin_id, "study.change", study_id, {"changes": stored.changes}, told, now
-    )
+    touched = sorted({*stored.changes, *after})
+    was, holds = ({n: terms.values()[n] for n in touched} for terms in (is_now, becomes))
+    told = {"changes": holds, "reason": reason}
+    row = audited(study_id, admin_id, "study.change", study_id, {"changes": was}, told, now)
     try:
         await record.writer.commit(together(decision, Decision(study_id, (row,))))
     except Conflict:

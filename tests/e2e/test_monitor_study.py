@@ -117,5 +117,10 @@ async def test_changed_limits_and_pay_are_those_of_dialogs_to_come(
         assert row.admin_id == f"ad-{owner.name}"
         await owner.go("Log")
         line = owner.get("audit").locator("tbody tr").filter(has_text="study change")
-        for word in (owner.name, "turn_limit_s", "240", "pay_complete", "$2.25", "more time"):
-            await expect(line).to_contain_text(word)
+        for words in (
+            owner.name,
+            "Time for a message: 180 → 240",
+            "Pay for a complete dialog: $1.50 → $2.25",
+            "more time",
+        ):
+            await expect(line).to_contain_text(words)

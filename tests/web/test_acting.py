@@ -415,6 +415,8 @@ async def test_a_change_holds_for_dialogs_to_come_and_no_other(live: Live) -> No
         assert (old.state.rules.grace_s, new.state.rules.grace_s) == (60.0, 40.0)
         (row,) = await audit(live)
         assert row[0] == "study.change"
+        held = {"turn_limit_s": 180.0, "grace_s": 60.0, "pay_complete": 150}
+        assert row[2] == {"changes": held}
         assert row[3] == {"changes": changes, "reason": "People are quick."}
 
 

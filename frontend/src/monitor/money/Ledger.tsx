@@ -64,7 +64,7 @@ export function Ledger() {
     { name: t.ledger.for, cell: (row) => t.payments.reason(row.reason) },
     { name: t.ledger.state, cell: (row) => <LedgerPill state={row.state} /> },
     { name: t.ledger.handedIn, cell: (row) => (row.handed_in === null ? <None /> : t.assignments[row.handed_in]) },
-    { name: t.ledger.at, cell: (row) => <At at={row.paid_at ?? row.at} /> },
+    { name: t.ledger.at, cell: (row) => <At at={row.at} /> },
     {
       name: t.ledger.problem,
       cell: (row) => (

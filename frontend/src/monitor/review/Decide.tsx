@@ -76,7 +76,7 @@ export function DecideData({ queue, busy, onCommand }: Props & { busy: boolean }
           <>
             <p class="muted verdict-none">{t.review.notData}</p>
             <Button testid="settle" look="main" hint="N" busy={busy} onPress={press("next")}>
-              {t.review.settle}
+              {queue.pay.length > 0 ? t.review.settle : t.review.seen}
             </Button>
           </>
         )}

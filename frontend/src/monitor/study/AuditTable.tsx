@@ -9,7 +9,7 @@ import { Table, type Column } from "../parts/Table";
 import { At } from "../parts/Time";
 import { dialogHref, workerHref } from "../router";
 import { t } from "../texts";
-import { differences, isAmount, shortened } from "./diff";
+import { differences, isAmount, isNumbering, shortened } from "./diff";
 
 const COLUMNS: readonly Column<AuditRow>[] = [
   { name: t.log.at, main: true, cell: (row) => <At at={row.at} seconds /> },
@@ -37,9 +37,15 @@ function Target({ row }: { row: AuditRow }) {
   );
 }
 
+/** What can be changed of a study is called as in its form; all else by its name in the row. */
+function Field({ name }: { name: string }) {
+  const label = (t.limits.names as Partial<Record<string, string>>)[name.replace(/^changes\./, "")];
+  return label === undefined ? <code title={name}>{shortened(name)}</code> : <span title={name}>{label}:</span>;
+}
+
 function Change({ row }: { row: AuditRow }) {
   const cash = useMoney();
-  const all = differences(row.before, row.after);
+  const all = differences(row.before, row.after).filter(({ key }) => !isNumbering(key));
   const shown = (key: string, value: string) =>
     isAmount(key) && /^[0-9]+$/.test(value) ? cash(Number(value)) : shortened(value);
   if (all.length === 0) return <None />;
@@ -47,7 +53,7 @@ function Change({ row }: { row: AuditRow }) {
     <ul class="changes">
       {all.map(({ key, before, after }) => (
         <li key={key}>
-          {key && <code title={key}>{shortened(key)}</code>}{" "}
+          {key && <Field name={key} />}{" "}
           {before !== null && (
             <del dir="auto" title={before}>
               {shown(key, before)}

@@ -27,6 +27,9 @@ export const shortened = (text: string): string => text.replace(ID, shortId);
  */
 export const isAmount = (key: string): boolean => /(^|\.)cents(\.|$)|(^|\.)pay_|^(approved|taken_back)\./.test(key);
 
+/** Whether it only tells one action from another: an event's number, a flag's, or a request's id. */
+export const isNumbering = (key: string): boolean => key === "seq" || key === "number" || key === "request";
+
 /** Each value as a text, by the path to it; a text that is no JSON stands for itself. */
 function fieldsOf(text: string | null): Map<string, string> {
   const fields = new Map<string, string>();
