@@ -177,6 +177,14 @@ class ReportKind(StrEnum):
     LEAVING = "leaving"
 
 
+class ToldKind(StrEnum):
+    """The same, with what they wrote on the page after the end."""
+
+    PROBLEM = ReportKind.PROBLEM.value
+    LEAVING = ReportKind.LEAVING.value
+    FEEDBACK = "feedback"
+
+
 class SeatEnd(StrEnum):
     """Why a seat was lost."""
 

@@ -57,6 +57,7 @@ NEEDS: Final[Mapping[tuple[str, str], AdminRole]] = MappingProxyType(
         ("GET", "/review/stats"): _VIEWER,
         ("GET", "/study"): _VIEWER,
         ("GET", "/audit"): _VIEWER,
+        ("GET", "/told"): _VIEWER,
         ("POST", "/sign-out"): _VIEWER,
         ("POST", "/sign-out-everywhere"): _VIEWER,
         ("POST", "/dialogs/{}/message"): _REVIEWER,

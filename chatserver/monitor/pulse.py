@@ -21,6 +21,7 @@ from dialogs.record import overview
 from dialogs.record.overview import Step
 from dialogs.record.review_desk import ReviewDesk
 from dialogs.record.rounds import last_round
+from dialogs.record.told import LATELY_S, problems_reported
 from dialogs.rules import StudyStatus
 
 LOBBY_SHOWN: Final = 100
@@ -47,6 +48,7 @@ class Pulse:
         at = service.now()
         found = await self._record.read(overview.overview, self._study_id, at)
         waiting = await self._record.read(overview.lobby, self._study_id, LOBBY_SHOWN)
+        problems = await self._record.read(problems_reported, self._study_id, at - LATELY_S)
         by_hand = service.study().approve_by_hand
         return Now(
             at=at,
@@ -66,6 +68,7 @@ class Pulse:
                 payments=found.stuck.payments,
                 cents=found.stuck.cents,
                 requests=found.stuck.requests,
+                problems=problems,
                 to_approve=found.stuck.owed if by_hand else 0,
                 to_approve_cents=found.stuck.owed_cents if by_hand else 0,
             ),

@@ -35,6 +35,8 @@ from chatserver.monitor.wire import (
     LedgerSum,
     NoteOut,
     RequestRows,
+    ToldRow,
+    ToldRows,
     WorkerOut,
     WorkerRows,
 )
@@ -47,6 +49,7 @@ from dialogs.record.payments import ledger_totals
 from dialogs.record.people import Wanted
 from dialogs.record.requests import listed_requests, requests_about, requests_by_state
 from dialogs.record.supply import supply
+from dialogs.record.told import listed_told
 from dialogs.record.whole import whole
 from dialogs.rules import (
     Acceptance,
@@ -56,6 +59,7 @@ from dialogs.rules import (
     Outcome,
     Phase,
     RequestState,
+    ToldKind,
 )
 
 USUAL_HOURS: Final = 3.0
@@ -88,6 +92,7 @@ class Reading:
             ("requests", self.requests),
             ("flags", self.flags),
             ("audit", self.audit),
+            ("told", self.told),
             ("items/{id}/picture", self.picture),
         ):
             app.router.add_get(f"/api/monitor/{path}", answering)
@@ -304,6 +309,27 @@ class Reading:
             for row in page.rows
         ]
         return answer(AuditRows(rows=shown, total=page.total, next=page.next))
+
+    async def told(self, request: web.Request) -> web.StreamResponse:
+        """What workers told the team."""
+        rows, total, following = await self._record.read(
+            listed_told,
+            self._study_id,
+            asked.one_of(request.query, "kind", ToldKind),
+            asked.after(request.query),
+        )
+        shown = [
+            ToldRow(
+                id=row.id,
+                at=row.at,
+                kind=row.kind,
+                text=row.text,
+                worker_id=row.worker_id,
+                dialog_id=row.dialog_id,
+            )
+            for row in rows
+        ]
+        return answer(ToldRows(rows=shown, total=total, next=to_text(following)))
 
     async def picture(self, request: web.Request) -> web.StreamResponse:
         """An item's picture, for the team only."""

@@ -29,6 +29,7 @@ from dialogs.rules import (
     RequestState,
     Role,
     StudyStatus,
+    ToldKind,
 )
 
 
@@ -206,11 +207,12 @@ class Health(Wire):
 class Stuck(Wire):
     """What waits for a person: payments that failed or are held, `cents` in all, requests of
     the team that failed, and, where the study approves by hand, payments to approve,
-    `to_approve_cents` in all."""
+    `to_approve_cents` in all; and `problems` that workers have reported in the last hour."""
 
     payments: int
     cents: int
     requests: int
+    problems: int
     to_approve: int
     to_approve_cents: int
 
@@ -264,7 +266,9 @@ class Chart(Wire):
 class Changed(Wire):
     """`changed`: what a list or a page shows is older than the record."""
 
-    what: Literal["dialogs", "workers", "hits", "ledger", "requests", "review", "study", "audit"]
+    what: Literal[
+        "dialogs", "workers", "hits", "ledger", "requests", "review", "study", "audit", "told"
+    ]
 
 
 class TypingSeen(Wire):
@@ -849,6 +853,25 @@ class StudyOut(Wire):
     may_change: list[str]
 
 
+class ToldRow(Wire):
+    """What a worker told: a problem, why they left, or their feedback at the end."""
+
+    id: str
+    at: float
+    kind: ToldKind
+    text: str
+    worker_id: str
+    dialog_id: str | None
+
+
+class ToldRows(Wire):
+    """`GET /api/monitor/told?kind=&after=`, the newest first."""
+
+    rows: list[ToldRow]
+    total: int
+    next: str | None
+
+
 class AuditRow(Wire):
     """What somebody did. `before` and `after` are JSON as text."""
 
@@ -911,5 +934,6 @@ MONITOR_EXPORTED: tuple[type[BaseModel], ...] = (
     ChangeStudy,
     StudyOut,
     AuditRows,
+    ToldRows,
 )
 """What the TypeScript types are made from."""

@@ -14,6 +14,7 @@ from dialogs.record.tables import (
     hits,
     judgements,
     ledger,
+    reports,
     studies,
     team_requests,
     workers,
@@ -56,6 +57,12 @@ _MARKS: Final[dict[str, tuple[Any, ...]]] = {
     "review": (
         select(func.count(), func.max(judgements.c.at)),
         select(func.count()).select_from(findings),
+    ),
+    "told": (
+        select(func.count(), func.max(reports.c.at)),
+        select(func.count(arrivals.c.feedback), func.max(arrivals.c.feedback_at)).where(
+            arrivals.c.study_id == _STUDY
+        ),
     ),
     "study": (select(studies.c.status, studies.c.changes).where(studies.c.id == _STUDY),),
     "audit": (select(func.count()).where(audit.c.study_id == _STUDY),),

@@ -117,6 +117,7 @@ _READS: Final[Mapping[str, Model]] = MappingProxyType(
         "/review/stats": wire.ReviewStats,
         "/study": wire.StudyOut,
         "/audit": wire.AuditRows,
+        "/told": wire.ToldRows,
     }
 )
 _REVIEWS: Final = MappingProxyType(

@@ -142,10 +142,29 @@ async def test_requests_say_who_wants_what_and_what_is_in_the_way(live: Live) ->
         "payments": 0,
         "cents": 0,
         "requests": 1,
+        "problems": 0,
         "to_approve": 0,
         "to_approve_cents": 0,
     }
     assert (await read(who, f"workers/{arrival.worker_id}"))["requests"][0]["needs"] == "owner"
+
+
+async def test_what_workers_tell_is_read_by_the_team(live: Live) -> None:
+    asker, _ = await live.two()
+    await asker.do("report", {"text": "The picture is <b>upside down</b>."})
+    who = await join(live, AdminRole.VIEWER, "Vera")
+    found = await read(who, "told")
+    (row,) = found["rows"]
+    assert (found["total"], row["kind"], row["text"]) == (
+        1,
+        "problem",
+        "The picture is <b>upside down</b>.",
+    )
+    (dialog,) = await live.dialogs()
+    assert row["dialog_id"] == dialog.state.dialog_id
+    assert row["worker_id"] in {each.id for each in await live.rows_of("workers")}
+    assert (await read(who, "now"))["stuck"]["problems"] == 1
+    assert (await read(who, "told?kind=feedback"))["rows"] == []
 
 
 async def test_filters_are_those_of_the_address(live: Live) -> None:

@@ -84,6 +84,10 @@ export type RequestState = "wanted" | "done" | "failed" | "dismissed";
  * Where one of our HITs is in its life.
  */
 export type HitState = "wanted" | "open" | "closed" | "done" | "failed";
+/**
+ * The same, with what they wrote on the page after the end.
+ */
+export type ToldKind = "problem" | "leaving" | "feedback";
 
 /**
  * Every payload by its name.
@@ -130,6 +134,7 @@ export interface Wire {
   ChangeStudy: ChangeStudy;
   StudyOut: StudyOut;
   AuditRows: AuditRows;
+  ToldRows: ToldRows;
 }
 /**
  * The answer instead of any other: nothing happened, and why.
@@ -255,12 +260,13 @@ export interface Now {
 /**
  * What waits for a person: payments that failed or are held, `cents` in all, requests of
  * the team that failed, and, where the study approves by hand, payments to approve,
- * `to_approve_cents` in all.
+ * `to_approve_cents` in all; and `problems` that workers have reported in the last hour.
  */
 export interface Stuck {
   payments: number;
   cents: number;
   requests: number;
+  problems: number;
   to_approve: number;
   to_approve_cents: number;
 }
@@ -316,7 +322,8 @@ export interface ChartPoint {
  * `changed`: what a list or a page shows is older than the record.
  */
 export interface Changed {
-  what: "dialogs" | "workers" | "hits" | "ledger" | "requests" | "review" | "study" | "audit";
+  what:
+    "dialogs" | "workers" | "hits" | "ledger" | "requests" | "review" | "study" | "audit" | "told";
 }
 /**
  * `typing` of somebody in the watched dialog.
@@ -892,4 +899,23 @@ export interface AuditRow {
   target: string;
   before: string | null;
   after: string | null;
+}
+/**
+ * `GET /api/monitor/told?kind=&after=`, the newest first.
+ */
+export interface ToldRows {
+  rows: ToldRow[];
+  total: number;
+  next: string | null;
+}
+/**
+ * What a worker told: a problem, why they left, or their feedback at the end.
+ */
+export interface ToldRow {
+  id: string;
+  at: number;
+  kind: ToldKind;
+  text: string;
+  worker_id: string;
+  dialog_id: string | null;
 }

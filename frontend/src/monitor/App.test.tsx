@@ -155,6 +155,7 @@ describe("the live view", () => {
     expect(links.map((a) => a.getAttribute("href"))).toEqual([
       "/monitor/money?problem=true",
       "/monitor/money?request_state=failed",
+      "/monitor/workers#told",
       "#live",
       "#live",
       "/monitor/money?state=owed",
@@ -162,6 +163,7 @@ describe("the live view", () => {
     ]);
     expect(text("attention")).toContain("3 payments failed or held, $4.50");
     expect(text("attention")).toContain("1 request to the recruiter failed");
+    expect(text("attention")).toContain("1 problem reported in the last hour");
     expect(text("attention")).toContain("2 live dialogs are flagged");
     expect(text("attention")).toContain("2 payments wait for approval, $1.60");
     expect(document.querySelectorAll("[data-testid=tile]")).toHaveLength(31);

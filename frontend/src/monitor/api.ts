@@ -2,6 +2,7 @@
 
 import type {
   AuditRows,
+  ToldRows,
   BonusWish,
   Bulk,
   BulkDone,
@@ -101,6 +102,7 @@ export class Api {
   requests = (query: Query) => this.#get<RequestRows>("requests", query);
   flags = () => this.#get<Flags>("flags");
   study = () => this.#get<StudyOut>("study");
+  told = (query: Query) => this.#get<ToldRows>("told", query);
   audit = (query: Query) => this.#get<AuditRows>("audit", query);
   reviewStats = () => this.#get<ReviewStats>("review/stats");
   picture = (item: string): string => `/api/monitor/${at("items", item, "picture")}`;

@@ -14,6 +14,7 @@ import type {
   RequestState,
   Role,
   StudyStatus,
+  ToldKind,
   WorkerBrief,
 } from "../generated/monitor";
 import type { Command } from "./keys";
@@ -203,6 +204,7 @@ export const t = {
     nothing: "Nothing waits for anybody.",
     paymentsFailed: (n: number, cash: string) => `${plural(n, "payment")} failed or held, ${cash}`,
     requestsFailed: (n: number) => `${plural(n, "request")} to the recruiter failed`,
+    problems: (n: number) => `${plural(n, "problem")} reported in the last hour`,
     paused: "The study is paused: nobody new is let in",
     flagged: (n: number) => `${plural(n, "live dialog is", "live dialogs are")} flagged`,
     silent: (n: number) => `${plural(n, "dialog is", "dialogs are")} silent`,
@@ -726,6 +728,20 @@ export const t = {
     overtaken: "Somebody else has changed these meanwhile. What you wrote is still here, but it is about what held before.",
     showAgain: "Show what holds now",
     fromTo: (name: string, from: string, to: string) => `${name}: ${from} → ${to}`,
+  },
+
+  told: {
+    title: "What workers told you",
+    filters: "Filters of what they told",
+    kind: "About",
+    kinds: { problem: "A problem", leaving: "Why they left", feedback: "Feedback at the end" } satisfies Record<ToldKind, string>,
+    text: "Their words",
+    worker: "Worker",
+    dialog: "Dialog",
+    at: "When",
+    none: "Nobody has reported a problem, said why they left, or written feedback.",
+    noneMatch: "Nothing of this kind.",
+    count: (n: number) => plural(n, "message"),
   },
 
   log: {

@@ -17,6 +17,7 @@ import type {
   Now,
   PaymentOut,
   RequestRows,
+  ToldRow,
   ReviewStats,
   Role,
   Standing,
@@ -88,7 +89,7 @@ export const now: Now = {
   forecast: 421_900,
   hourly: 1_164,
   to_review: 12,
-  stuck: { payments: 3, cents: 450, requests: 1, to_approve: 2, to_approve_cents: 160 },
+  stuck: { payments: 3, cents: 450, requests: 1, problems: 1, to_approve: 2, to_approve_cents: 160 },
   lobby: lobby.sort((a, b) => a.since - a.waited_s - (b.since - b.waited_s)),
   lobby_size: 9,
   health: {
@@ -103,7 +104,7 @@ export const now: Now = {
   },
 };
 
-const NOTHING_STUCK = { payments: 0, cents: 0, requests: 0, to_approve: 0, to_approve_cents: 0 };
+const NOTHING_STUCK = { payments: 0, cents: 0, requests: 0, problems: 0, to_approve: 0, to_approve_cents: 0 };
 
 export const calm: Now = { ...now, to_review: 0, stuck: NOTHING_STUCK };
 
@@ -554,6 +555,12 @@ export const study: StudyOut = {
   changes: { turn_limit_s: 240 },
   may_change: ["grace_s", "turn_limit_s", "dialog_limit_s", "lobby_limit_s", "pay_complete", "pay_left", "pay_waiting_per_minute"],
 };
+
+export const told: ToldRow[] = [
+  { id: "t-3", at: NOW - 600, kind: "problem", text: "The picture does not load, only a grey box.", worker_id: workerId(4), dialog_id: null },
+  { id: "t-2", at: NOW - 4_000, kind: "leaving", text: "My train is here, sorry!", worker_id: workerId(7), dialog_id: null },
+  { id: "t-1", at: NOW - 9_000, kind: "feedback", text: "Fun. The second partner was very quick.", worker_id: workerId(2), dialog_id: null },
+];
 
 export const auditRows: AuditRow[] = [
   { id: "1", at: NOW - 120, by: "Amira Haddad", action: "study.change", target: "street-scenes-2", before: '{"changes":{"turn_limit_s":null}}', after: '{"changes":{"turn_limit_s":240},"reason":"Many write slowly on phones"}' },

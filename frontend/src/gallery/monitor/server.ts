@@ -34,6 +34,7 @@ const USUAL: Answers = {
   requests: data.requests,
   flags: data.flags,
   study: data.study,
+  told: { rows: data.told, total: 3, next: null },
   audit: { rows: data.auditRows, total: 211, next: "c2" },
   "review/stats": data.stats,
   "review/next": { dialog: data.complete, until: data.NOW + 600, second: false, waiting: 12 },

@@ -47,12 +47,13 @@ function Attention({ now }: { now: Now }) {
   const placed = inOrder(useStore(live.board), time);
   const silent = placed.filter(({ trouble }) => trouble === "silent").length;
   const flagged = placed.filter(({ row }) => row.flags > 0).length;
-  const { payments, cents, requests, to_approve, to_approve_cents } = now.stuck;
+  const { payments, cents, requests, problems, to_approve, to_approve_cents } = now.stuck;
 
   const items: { tone: string; text: string; href: string }[] = [
     ...troubles(now.health, now.at).map((text) => ({ tone: "bad", text, href: "#health" })),
     ...(payments > 0 ? [{ tone: "bad", text: t.now.paymentsFailed(payments, cash(cents)), href: "/monitor/money?problem=true" }] : []),
     ...(requests > 0 ? [{ tone: "bad", text: t.now.requestsFailed(requests), href: "/monitor/money?request_state=failed" }] : []),
+    ...(problems > 0 ? [{ tone: "bad", text: t.now.problems(problems), href: "/monitor/workers#told" }] : []),
     ...(now.status === "paused" ? [{ tone: "warn", text: t.now.paused, href: "/monitor/study" }] : []),
     ...(flagged > 0 ? [{ tone: "warn", text: t.now.flagged(flagged), href: "#live" }] : []),
     ...(silent > 0 ? [{ tone: "warn", text: t.now.silent(silent), href: "#live" }] : []),

@@ -10,6 +10,7 @@ import { Pager, useFilters } from "../parts/Pager";
 import { Pill, WorkerLink } from "../parts/Pill";
 import { Table, type Column } from "../parts/Table";
 import { At } from "../parts/Time";
+import { WorkersTold } from "../people/WorkersTold";
 import { useResource } from "../resource";
 import { hrefOf } from "../router";
 import { t } from "../texts";
@@ -54,6 +55,7 @@ export function WorkersView() {
           )
         }
       </Loaded>
+      <WorkersTold />
     </>
   );
 }
