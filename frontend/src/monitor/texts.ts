@@ -483,6 +483,7 @@ export const t = {
     keysNote: "They work while you are not writing. Escape leaves a field.",
     decide: "Your decision",
     data: "As data",
+    facts: "How it went",
     pay: "Pay",
     accept: "Accept",
     reject: "Reject…",

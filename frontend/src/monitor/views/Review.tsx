@@ -235,10 +235,16 @@ interface InHandProps {
   onReason: (arrival: string, text: string) => void;
 }
 
-/** On a narrow screen the bar with the verdicts stays at the bottom, below whatever is read. */
+/**
+ * What it is judged by stands above the verdicts. On a narrow screen the bar with them stays at the
+ * bottom, below whatever is read.
+ */
 function InHand({ dialog, queue, busy, error, onCommand, onReason }: InHandProps) {
   return (
     <div class="talk-aside">
+      <section class="panel" aria-label={t.talk.about}>
+        <Item dialog={dialog} />
+      </section>
       <section class="panel decide" aria-label={t.review.decide}>
         <DecidePay queue={queue} onCommand={onCommand} onReason={onReason} />
         <div class="decide-bar" data-testid="decide-bar">
@@ -247,8 +253,7 @@ function InHand({ dialog, queue, busy, error, onCommand, onReason }: InHandProps
           <DecideData queue={queue} busy={busy} onCommand={onCommand} />
         </div>
       </section>
-      <section class="panel" aria-label={t.talk.about}>
-        <Item dialog={dialog} />
+      <section class="panel" aria-label={t.review.facts}>
         <Facts dialog={dialog} />
       </section>
     </div>
