@@ -665,7 +665,7 @@ export const t = {
     state: "State",
     seats: "Seats",
     taken: "Taken",
-    submitted: "Handed in",
+    submitted: "To be approved",
     reward: "Reward",
     posted: "Posted",
     expires: "Closes",
