@@ -34,6 +34,7 @@ from PIL import Image
 from sqlalchemy import Table, select
 
 from chatserver.config import Failpoints, ServerConfig, StudyConfig
+from chatserver.ending import end
 from chatserver.server import Server, serve
 from dialogs.events import Event
 from dialogs.images import Prepared, prepare
@@ -282,9 +283,7 @@ class Person:
         """Close the tab."""
         self.comes_back = False
         self.wake()
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end(self._tasks)
         if self._client is not None:
             with suppress(Exception):
                 async with asyncio.timeout(5):

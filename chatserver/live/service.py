@@ -14,6 +14,7 @@ from redis.exceptions import RedisError
 
 from chatserver.config import SameAddress, ServerConfig, StudyConfig
 from chatserver.doors import Door, LinkDoor
+from chatserver.ending import end
 from chatserver.live.arrivals import Arrivals
 from chatserver.live.clockwork import Clockwork
 from chatserver.live.deadlines import Deadlines, every
@@ -232,9 +233,7 @@ class LiveService:
                 await with_end
         except (RedisError, OSError, TimeoutError):
             log.warning("Redis did not take the last notes; the record has them")
-        for task in (*self._tasks, *self._loose):
-            task.cancel()
-        await asyncio.gather(*self._tasks, *self._loose, return_exceptions=True)
+        await end((*self._tasks, *self._loose))
 
     async def _kept(self, work: Callable[[], Awaitable[None]]) -> None:
         """Keep a loop going: whatever ends it, it begins again."""

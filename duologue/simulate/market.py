@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl, urljoin, urlsplit
 
 import aiohttp
 
+from chatserver.ending import end
 from chatserver.wire import Released
 from duologue.simulate.mix import Kind
 from duologue.simulate.plan import Plan
@@ -148,9 +149,7 @@ async def simulate_market(
         try:
             await asyncio.gather(*tasks)
         finally:
-            for task in (*tasks, teller):
-                task.cancel()
-            await asyncio.gather(*tasks, teller, return_exceptions=True)
+            await end((*tasks, teller))
     workers = [worker for person in people for worker in person.workers]
     unfinished = sum(not worker.finished for worker in workers)
     summary = summarize([worker.log for worker in workers], unfinished, monotonic() - began)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
@@ -12,6 +12,7 @@ from typing import Final
 
 import aiohttp
 
+from chatserver.ending import end
 from chatserver.wire import Stage
 from duologue.simulate.behaviours import Patient
 from duologue.simulate.mix import Kind
@@ -81,10 +82,9 @@ async def simulate(
         try:
             if tasks:
                 _, open_ones = await asyncio.wait(tasks, timeout=plan.limit_s)
-                await _give_up(open_ones)
+                await end(open_ones)
         finally:
-            teller.cancel()
-            await _give_up(task for task in tasks if not task.done())
+            await end((*tasks, teller))
         for task in tasks:
             if not task.cancelled():
                 task.result()
@@ -95,13 +95,6 @@ async def simulate(
 async def _later(worker: Worker, delay_s: float) -> None:
     await asyncio.sleep(delay_s)
     await worker.run()
-
-
-async def _give_up(tasks: Iterable[asyncio.Task[None]]) -> None:
-    given_up = list(tasks)
-    for task in given_up:
-        task.cancel()
-    await asyncio.gather(*given_up, return_exceptions=True)
 
 
 async def _tell(
@@ -152,7 +145,7 @@ async def keep_partner(
             if worker.page is not None and worker.finished and not worker.page.view.dialogs:
                 # The study takes nobody: ask again, but not at once.
                 await _within(stop.wait(), TURNED_AWAY_S)
-        await _give_up(tasks)
+        await end(tasks)
     unfinished = sum(not worker.finished for worker in workers)
     return summarize([worker.log for worker in workers], unfinished, monotonic() - began)
 
