@@ -74,7 +74,7 @@ e2e: e2e-ready ## the browser tests
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m e2e tests/e2e $(ARGS)
 
 chaos: $(DEV) $(PAGES) ## kill servers and databases under load, then check that nothing was lost
-	$(BIN)/pytest -m chaos tests/chaos $(ARGS)
+	$(BIN)/pytest -m chaos --timeout=3600 tests/chaos $(ARGS)
 
 bench: $(DEV) $(PAGES) ## measure messages and pairs a second
 	$(BIN)/python -m benchmarks $(ARGS)
