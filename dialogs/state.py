@@ -43,10 +43,12 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A stored message with its place in the order of all events."""
+    """A stored message with its place in the order of all events; `alone` if its partner's seat was
+    lost by then."""
 
     seq: int
     said: Said
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +168,8 @@ def evolve(state: DialogState, event: Event) -> DialogState:
         case Opened():
             raise ValueError(f"dialog {state.dialog_id} was opened twice")
         case Said(at=at, role=role, key=key):
-            messages = (*state.messages, Message(seq, event))
             paired = state.phase is Phase.PAIRED
+            messages = (*state.messages, Message(seq, event, not paired))
             rounds = len(messages) // len(state.rules.kind.turns)
             # Written out, since this runs for every message: `replace` takes twice as long.
             return DialogState(
