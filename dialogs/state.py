@@ -18,7 +18,7 @@ from dialogs.events import (
     Settlement,
     Told,
 )
-from dialogs.rules import Outcome, Phase, Role, Rules, SeatEnd
+from dialogs.rules import Ending, Outcome, Phase, Role, Rules, SeatEnd
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +86,7 @@ class DialogState:
     turn_at: float = 0.0
     rounds_paired: int = 0
     outcome: Outcome | None = None
+    ending: Ending | None = None
     ended_at: float | None = None
     limit_seq: int = 1
     limit_s: float = 0.0
@@ -187,6 +188,7 @@ def evolve(state: DialogState, event: Event) -> DialogState:
                 turn_at=at,
                 rounds_paired=rounds if paired else state.rounds_paired,
                 outcome=state.outcome,
+                ending=state.ending,
                 ended_at=state.ended_at,
                 limit_seq=state.limit_seq,
                 limit_s=state.limit_s,
@@ -231,6 +233,7 @@ def evolve(state: DialogState, event: Event) -> DialogState:
                 seq=seq,
                 phase=Phase.ENDED,
                 outcome=outcome,
+                ending=event.ending,
                 ended_at=at,
                 seats=seats,
                 team_keys={**state.team_keys, key: seq} if key else state.team_keys,

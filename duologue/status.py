@@ -140,7 +140,10 @@ def lines(found: Glance) -> Iterator[tuple[str, str]]:
     waits = f", the longest for {lasting(now.oldest_wait_s)}" if now.in_lobby else ""
     yield "lobby", f"{count(now.in_lobby, 'person', 'people')}{waits}"
     yield "inside", people_line(now)
-    ended = ", ".join(f"{n} {outcome}" for outcome, n in now.ended.items() if n) or "none yet"
+    ended = (
+        ", ".join(f"{n} {ending.replace('_', ' ')}" for ending, n in now.ended.items() if n)
+        or "none yet"
+    )
     yield "ended", f"{ended}; {count(now.relaunches, 'relaunch', 'relaunches')}"
     for state, each in now.ledger.items():
         if each.payments:

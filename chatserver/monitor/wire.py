@@ -20,6 +20,7 @@ from dialogs.rules import (
     AdminRole,
     ArrivalStatus,
     AssignmentStatus,
+    Ending,
     HitState,
     LedgerState,
     Outcome,
@@ -297,7 +298,7 @@ class EntryKind(StrEnum):
 
 class Entry(Wire):
     """What happened, as event `seq`. `text` is what was said, told, or the reason of the end;
-    `why` how a seat was lost, or the outcome; `seconds` how much longer it may take."""
+    `why` how a seat was lost, or how the dialog ended; `seconds` how much longer it may take."""
 
     seq: int
     at: float
@@ -326,6 +327,7 @@ class Standing(Wire):
 
     phase: Phase
     outcome: Outcome | None
+    ending: Ending | None
     round: int
     turn: Role | None
     turn_at: float
@@ -435,6 +437,7 @@ class DialogRow(Wire):
     place: int
     phase: Phase
     outcome: Outcome | None
+    ending: Ending | None
     acceptance: Acceptance | None
     opened_at: float
     ended_at: float | None
@@ -804,7 +807,7 @@ class Bulk(Wire):
     flag: Plain | None = None
     unflagged: bool = False
     worker: Plain | None = None
-    outcome: Outcome | None = None
+    outcome: Ending | None = None
     since: float | None = None
     until: float | None = None
     dry_run: bool = True

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, case, func, literal_column, or_, select
 
+from dialogs.record.endings import ENDING
 from dialogs.record.listing import PAGE, Cursor, older
 from dialogs.record.payments import PAYMENTS, PaymentRow, payment_of
 from dialogs.record.queries import is_alone
@@ -137,7 +138,7 @@ def relaunched_items(
     page = rows[:PAGE]
     held: dict[str, list[Any]] = {row.id: [] for row in page}
     for row in connection.execute(
-        select(dialogs)
+        select(dialogs, ENDING.label("ending"))
         .where(dialogs.c.item_id.in_(held))
         .order_by(dialogs.c.opened_at, dialogs.c.id)
     ):
@@ -165,7 +166,7 @@ def relaunched_items(
 
 
 def _how(row: Any) -> str:
-    how: str = row.acceptance if row.acceptance == "rejected" else row.outcome or row.phase
+    how: str = row.acceptance if row.acceptance == "rejected" else row.ending or row.phase
     return how
 
 

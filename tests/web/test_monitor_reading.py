@@ -187,6 +187,34 @@ async def test_filters_are_those_of_the_address(live: Live) -> None:
     assert (await read(who, "workers?flagged=true"))["total"] == 0
 
 
+async def test_what_was_ended_from_outside_is_not_called_abandoned(live_each: Live) -> None:
+    live = live_each
+    asker, teller = await live.two(items=3)
+    await live.converse(asker, teller, 1)
+    owner = await join(live, AdminRole.OWNER)
+    (held,) = await live.dialogs()
+    by_team = held.state.dialog_id
+    end = {"key": "an-end-of-the-team", "reason": "The picture is broken."}
+    assert (await owner.post(f"{API}/dialogs/{by_team}/end", end))[0] == 200
+    for person in (asker, teller):
+        await person.shows("released")
+
+    (row,) = (await read(owner, "dialogs?outcome=ended_by_team"))["rows"]
+    assert (row["id"], row["outcome"], row["ending"]) == (by_team, "abandoned", "ended_by_team")
+    for other in ("abandoned", "time_limit", "complete", "solo"):
+        assert (await read(owner, f"dialogs?outcome={other}"))["rows"] == []
+    dialog = await read(owner, f"dialogs/{by_team}")
+    assert dialog["standing"]["ending"] == dialog["entries"][-1]["why"] == "ended_by_team"
+    person = await read(owner, f"workers/{row['workers'][0]}")
+    assert [each["ending"] for each in person["dialogs"]] == ["ended_by_team"]
+    (chain,) = (await read(owner, "chains"))["rows"]
+    assert [each["how"] for each in chain["dialogs"]] == ["ended_by_team"]
+    waits = {"verdict": None, "outcome": "ended_by_team", "dry_run": True}
+    assert (await owner.post(f"{API}/review/bulk", waits))[1]["dialogs"] == 1
+    waits["outcome"] = "abandoned"
+    assert (await owner.post(f"{API}/review/bulk", waits))[1]["dialogs"] == 0
+
+
 async def test_who_only_watches_is_not_told_who_people_are(live: Live) -> None:
     await live.begin()
     (person,) = await live.people(1)

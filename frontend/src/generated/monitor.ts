@@ -40,6 +40,10 @@ export type EntryKind =
  */
 export type Outcome = "complete" | "solo" | "abandoned";
 /**
+ * How a dialog ended, as the team is told: its outcome, unless it was ended from outside.
+ */
+export type Ending = "complete" | "solo" | "abandoned" | "ended_by_team" | "time_limit";
+/**
  * How one arrival ended.
  */
 export type Release =
@@ -344,7 +348,7 @@ export interface Happened {
 }
 /**
  * What happened, as event `seq`. `text` is what was said, told, or the reason of the end;
- * `why` how a seat was lost, or the outcome; `seconds` how much longer it may take.
+ * `why` how a seat was lost, or how the dialog ended; `seconds` how much longer it may take.
  */
 export interface Entry {
   seq: number;
@@ -365,6 +369,7 @@ export interface Entry {
 export interface Standing {
   phase: Phase;
   outcome: Outcome | null;
+  ending: Ending | null;
   round: number;
   turn: Role | null;
   turn_at: number;
@@ -482,6 +487,7 @@ export interface DialogRow {
   place: number;
   phase: Phase;
   outcome: Outcome | null;
+  ending: Ending | null;
   acceptance: Acceptance | null;
   opened_at: number;
   ended_at: number | null;
@@ -834,7 +840,7 @@ export interface Bulk {
   flag?: string | null;
   unflagged?: boolean;
   worker?: string | null;
-  outcome?: Outcome | null;
+  outcome?: Ending | null;
   since?: number | null;
   until?: number | null;
   dry_run?: boolean;

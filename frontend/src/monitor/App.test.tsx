@@ -249,12 +249,28 @@ describe("a dialog", () => {
   const at = `/monitor/dialogs/${data.live.id}`;
 
   it("says that a verdict is missing only where there can be one", async () => {
-    const over = (outcome: "complete" | "abandoned") => ({ ...data.complete, acceptance: null, standing: { ...data.complete.standing, outcome } });
+    const over = (outcome: "complete" | "abandoned") => ({ ...data.complete, acceptance: null, standing: { ...data.complete.standing, outcome, ending: outcome } });
     await open(at, { "dialogs/*": over("complete") });
     expect(text("facts")).toContain("undecided");
     await act(() => render(null, root));
     await open(at, { "dialogs/*": over("abandoned") });
     expect(text("facts")).not.toContain("undecided");
+  });
+
+  it("says that the team ended it, and that its time ran out", async () => {
+    const over = (ending: "ended_by_team" | "time_limit") => ({
+      ...data.endedByTeam,
+      entries: [{ seq: 1, at: data.NOW, kind: "ended" as const, why: ending }],
+      standing: { ...data.endedByTeam.standing, ending },
+    });
+    await open(at, { "dialogs/*": over("ended_by_team") });
+    expect(text("facts")).toContain("Ended by the team");
+    expect(text("transcript")).toContain("The team ended the dialog");
+    await act(() => render(null, root));
+    await open(at, { "dialogs/*": over("time_limit") });
+    expect(text("facts")).toContain("Out of time");
+    expect(text("transcript")).toContain("The dialog’s time ran out");
+    expect(root.textContent).not.toMatch(/abandoned/i);
   });
 
   it("shows what people wrote as text, each in its own direction", async () => {

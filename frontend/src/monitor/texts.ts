@@ -5,9 +5,9 @@ import type {
   AdminRole,
   ArrivalStatus,
   AssignmentStatus,
+  Ending,
   HitState,
   LedgerState,
-  Outcome,
   Phase,
   Release,
   RequestKind,
@@ -29,7 +29,13 @@ const acceptances: Record<Acceptance, string> = { accepted: "Accepted", rejected
 const adminRoles: Record<AdminRole, string> = { owner: "owner", reviewer: "reviewer", viewer: "viewer" };
 const roles: Record<Role, string> = { questioner: "Questioner", answerer: "Answerer" };
 const phases: Record<Phase, string> = { paired: "Talking", solo: "One is alone", ended: "Ended" };
-const outcomes: Record<Outcome, string> = { complete: "Complete", solo: "Finished alone", abandoned: "Abandoned" };
+const endings: Record<Ending, string> = {
+  complete: "Complete",
+  solo: "Finished alone",
+  abandoned: "Abandoned",
+  ended_by_team: "Ended by the team",
+  time_limit: "Out of time",
+};
 const studyStatus: Record<StudyStatus, string> = { open: "Open", paused: "Paused" };
 const requestStates: Record<RequestState, string> = {
   wanted: "Waits for the hit manager",
@@ -53,7 +59,7 @@ const releases: Record<Release, string> = {
   returned: "returned the work",
   screened_out: "screened out",
   study_full: "found the study full",
-  ended_by_team: "ended by the team",
+  ended_by_team: "ended by the team or the time limit",
 };
 const ledgerStates: Record<LedgerState, string> = {
   owed: "Owed",
@@ -169,7 +175,7 @@ export const t = {
   adminRoles,
   roles,
   phases,
-  outcomes,
+  endings,
   acceptances,
   releases,
   ledgerStates,
@@ -346,7 +352,11 @@ export const t = {
     seatLost: (who: string, why: string) => `${who} lost the seat${why && ` (${why})`}`,
     told: (who: string) => (who === "Both" ? "The team told both" : `The team told the ${who.toLowerCase()}`),
     extended: (span: string) => `The team gave ${span} more`,
-    ended: (how: string) => `The dialog ended${how && `: ${how}`}`,
+    ended: (how: string) => {
+      if (how === "ended_by_team") return "The team ended the dialog";
+      if (how === "time_limit") return "The dialog’s time ran out";
+      return `The dialog ended${how && `: ${nameOf(how)}`}`;
+    },
     by: (name: string) => `flagged by ${name}`,
     typing: (who: string) => `${who} is writing…`,
     picture: (id: string) => `The picture ${id}`,
@@ -361,6 +371,7 @@ export const t = {
     away: "away for",
     excluded: "excluded",
     sent: (n: number) => `${plural(n, "message")}`,
+    endedBy: { ended_by_team: "ended by the team", time_limit: "ended by the time limit" },
     earned: (cash: string) => `${cash} earned`,
     history: (b: WorkerBrief) =>
       `${plural(b.dialogs, "dialog")}: ${b.complete} complete, ${b.solo} alone, ${b.left} left; ${plural(b.flags, "flag")}, ${b.rejected} rejected`,

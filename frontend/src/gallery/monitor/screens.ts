@@ -62,6 +62,7 @@ export const screens: Record<string, Screen> = {
   "dialog-solo": dialog(data.solo),
   "dialog-judged": dialog(data.judged),
   "dialog-abandoned": dialog(data.abandoned),
+  "dialog-ended-by-team": dialog(data.endedByTeam),
   "dialog-message": dialog(data.live, { press: ["act-tell"] }),
   "dialog-extend": dialog(data.live, { press: ["act-extend"] }),
   "dialog-end": dialog(data.live, { press: ["act-end"] }),
