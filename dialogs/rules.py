@@ -108,6 +108,11 @@ class LedgerState(StrEnum):
     CANCELLED = "cancelled"
     """The team took it back before anything went out; it stays so."""
 
+    @property
+    def shown(self) -> str:
+        """What people are told, everywhere the same."""
+        return {"sending": "being sent", "cancelled": "refused"}.get(self.value, self.value)
+
 
 class LedgerReason(StrEnum):
     """What a payment is for; an arrival has at most one of each. Those that the team adds by
