@@ -847,13 +847,15 @@ class ChangeStudy(Wire):
 
 class StudyOut(Wire):
     """`GET /api/monitor/study`: the study file as it was read (`file`, by section), what the file
-    says of what can be changed, and what was changed."""
+    says of what can be changed, and what was changed. `keys` are what the errors call it: each
+    one's key in the study file."""
 
     status: StudyStatus
     file: dict[str, object]
     from_file: Limits
     changes: Limits
     may_change: list[str]
+    keys: dict[str, str]
 
 
 class ToldRow(Wire):

@@ -875,7 +875,8 @@ export interface Limits {
 }
 /**
  * `GET /api/monitor/study`: the study file as it was read (`file`, by section), what the file
- * says of what can be changed, and what was changed.
+ * says of what can be changed, and what was changed. `keys` are what the errors call it: each
+ * one's key in the study file.
  */
 export interface StudyOut {
   status: StudyStatus;
@@ -885,6 +886,9 @@ export interface StudyOut {
   from_file: Limits;
   changes: Limits;
   may_change: string[];
+  keys: {
+    [k: string]: string;
+  };
 }
 /**
  * `GET /api/monitor/audit?by=&action=&target=&after=`, the newest first.

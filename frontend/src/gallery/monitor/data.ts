@@ -562,6 +562,15 @@ export const study: StudyOut = {
   from_file: { grace_s: 60, turn_limit_s: 180, dialog_limit_s: 1_800, lobby_limit_s: 600, pay_complete: 150, pay_left: 0, pay_waiting_per_minute: 10 },
   changes: { turn_limit_s: 240 },
   may_change: ["grace_s", "turn_limit_s", "dialog_limit_s", "lobby_limit_s", "pay_complete", "pay_left", "pay_waiting_per_minute"],
+  keys: {
+    grace_s: "protocol.grace_s",
+    turn_limit_s: "protocol.turn_limit_s",
+    dialog_limit_s: "protocol.dialog_limit_s",
+    lobby_limit_s: "lobby.limit_s",
+    pay_complete: "pay.complete",
+    pay_left: "pay.left",
+    pay_waiting_per_minute: "pay.waiting_per_minute",
+  },
 };
 
 export const told: ToldRow[] = [
