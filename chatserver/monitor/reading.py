@@ -228,6 +228,7 @@ class Reading:
         shown = [
             ChainRow(
                 image_id=row.image_id,
+                caption=row.caption,
                 wanted=row.wanted,
                 complete=row.complete,
                 dialogs=[

@@ -656,6 +656,7 @@ class ChainRow(Wire):
     """An item, its dialogs, and the HITs by which each failed one was relaunched."""
 
     image_id: str
+    caption: str
     wanted: int
     complete: int
     dialogs: list[ChainDialog]

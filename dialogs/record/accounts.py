@@ -117,6 +117,7 @@ class Failed:
     HITs that were posted for it."""
 
     image_id: str
+    caption: str
     position: int
     wanted: int
     complete: int
@@ -154,6 +155,7 @@ def relaunched_items(
     found = [
         Failed(
             row.image_id,
+            row.caption,
             row.position,
             row.wanted,
             sum(_counts(each) for each in held[row.id]),

@@ -208,6 +208,7 @@ async def test_what_was_ended_from_outside_is_not_called_abandoned(live_each: Li
     person = await read(owner, f"workers/{row['workers'][0]}")
     assert [each["ending"] for each in person["dialogs"]] == ["ended_by_team"]
     (chain,) = (await read(owner, "chains"))["rows"]
+    assert chain["caption"] == row["caption"]
     assert [each["how"] for each in chain["dialogs"]] == ["ended_by_team"]
     waits = {"verdict": None, "outcome": "ended_by_team", "dry_run": True}
     assert (await owner.post(f"{API}/review/bulk", waits))[1]["dialogs"] == 1

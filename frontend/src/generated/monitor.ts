@@ -688,6 +688,7 @@ export interface ChainRows {
  */
 export interface ChainRow {
   image_id: string;
+  caption: string;
   wanted: number;
   complete: number;
   dialogs: ChainDialog[];

@@ -533,9 +533,9 @@ export const hits: HitRows = {
 
 export const chains: ChainRows = {
   rows: [
-    { image_id: "COCO_000000113", wanted: 1, complete: 0, dialogs: [{ id: dialogId(60), how: "abandoned", relaunched: ["3EXAMPLEHIT…02"] }, { id: dialogId(61), how: "rejected", relaunched: ["3EXAMPLEHIT…01"] }, { id: dialogId(62), how: "paired", relaunched: [] }] },
-    { image_id: "COCO_000000204", wanted: 2, complete: 1, dialogs: [{ id: dialogId(63), how: "solo", relaunched: ["3EXAMPLEHIT…01"] }, { id: dialogId(64), how: "complete", relaunched: [] }] },
-    { image_id: "COCO_000000377", wanted: 1, complete: 0, dialogs: [{ id: dialogId(65), how: "ended_by_team", relaunched: [] }] },
+    { image_id: "COCO_000000113", caption: "A brown dog stands in front of a small red house.", wanted: 1, complete: 0, dialogs: [{ id: dialogId(60), how: "abandoned", relaunched: ["3EXAMPLEHIT…02"] }, { id: dialogId(61), how: "rejected", relaunched: ["3EXAMPLEHIT…01"] }, { id: dialogId(62), how: "paired", relaunched: [] }] },
+    { image_id: "COCO_000000204", caption: "A market square with stalls of fruit and flowers, seen from above, on a day on which it rains and nobody buys anything.", wanted: 2, complete: 1, dialogs: [{ id: dialogId(63), how: "solo", relaunched: ["3EXAMPLEHIT…01"] }, { id: dialogId(64), how: "complete", relaunched: [] }] },
+    { image_id: "COCO_000000377", caption: "رجل يقرأ جريدة على مقعد في الحديقة", wanted: 1, complete: 0, dialogs: [{ id: dialogId(65), how: "ended_by_team", relaunched: [] }] },
   ],
   total: 3,
   next: null,

@@ -2,6 +2,7 @@
 
 import type { ChainRow, Ending, Phase } from "../../generated/monitor";
 import { useMonitor } from "../context";
+import { shortId } from "../format";
 import { Empty, Loaded } from "../parts/Loaded";
 import { Pager, useFilters } from "../parts/Pager";
 import { DialogLink, Pill, StandPill } from "../parts/Pill";
@@ -46,7 +47,11 @@ function Chain({ row }: { row: ChainRow }) {
   return (
     <li class="chain">
       <p>
-        <b>{row.image_id}</b> <span class="muted">{t.chains.of(row.complete, row.wanted)}</span>
+        <b>{row.image_id}</b>{" "}
+        <span class="chain-caption" dir="auto" title={row.caption}>
+          {row.caption}
+        </span>{" "}
+        <span class="muted nowrap">{t.chains.of(row.complete, row.wanted)}</span>
       </p>
       <ol class="chain-dialogs">
         {row.dialogs.map((dialog) => (
@@ -54,7 +59,13 @@ function Chain({ row }: { row: ChainRow }) {
             <DialogLink id={dialog.id} /> <How how={dialog.how} />
             {dialog.relaunched.length > 0 && (
               <span class="muted">
-                → {t.chains.relaunched} <span class="id">{dialog.relaunched.join(", ")}</span>
+                {" "}
+                → {t.chains.relaunched}{" "}
+                {dialog.relaunched.map((hit) => (
+                  <span key={hit} class="id" title={hit}>
+                    {shortId(hit)}{" "}
+                  </span>
+                ))}
               </span>
             )}
           </li>
