@@ -219,6 +219,9 @@ class SigningIn:
             posts=can.posts,
             pays=can.pays,
             messages=can.messages,
+            work=""
+            if can.posts or config.study.invitations is not None
+            else f"{config.public_url}/work",
         )
         return Me(name=admin.name, role=admin.role, csrf=admin.csrf, study=study)
 

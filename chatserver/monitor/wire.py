@@ -109,6 +109,9 @@ class SignedIn(Wire):
 
 
 class StudyBrief(Wire):
+    """`work` is the address that whoever wants to take part opens; empty where they come by HITs or
+    by invitations of their own."""
+
     id: str
     title: str
     currency: str
@@ -117,6 +120,7 @@ class StudyBrief(Wire):
     posts: bool
     pays: bool
     messages: bool
+    work: str
 
 
 class Done(Wire):
@@ -224,10 +228,12 @@ class Now(Wire):
     `done` of `places` are complete and not rejected. `rate` is complete dialogs an hour over the
     last hour, `ends_at` when it would be done at that rate. `cost` is what is owed or paid so
     far, `forecast` what it comes to when every place is done. `hourly` is what an hour of
-    people's time has been paid, at the median.
+    people's time has been paid, at the median. `began_at` is when the first person came; None
+    while nobody has.
     """
 
     at: float
+    began_at: float | None
     status: StudyStatus
     places: int
     done: int

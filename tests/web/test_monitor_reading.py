@@ -34,6 +34,9 @@ async def test_every_view_of_a_study_that_runs(live_each: Live) -> None:
     now = await read(who, "now")
     assert (now["places"], now["done"], now["live"], now["cost"]) == (2, 1, 1, 300)
     assert now["forecast"] == 600
+    assert now["began_at"] == min(row.created_at for row in await live.rows_of("arrivals"))
+    # Whoever has this address may come.
+    assert (await read(who, "me"))["study"]["work"].endswith("/work")
     assert now["hourly"] > 0
     chart = await read(who, "chart?hours=1")
     assert sum(point["pairs"] for point in chart["points"]) == 2

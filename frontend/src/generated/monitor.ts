@@ -171,6 +171,10 @@ export interface Me {
   csrf: string;
   study: StudyBrief;
 }
+/**
+ * `work` is the address that whoever wants to take part opens; empty where they come by HITs or
+ * by invitations of their own.
+ */
 export interface StudyBrief {
   id: string;
   title: string;
@@ -180,6 +184,7 @@ export interface StudyBrief {
   posts: boolean;
   pays: boolean;
   messages: boolean;
+  work: string;
 }
 /**
  * An action was carried out, or, with `request`, will be by the hit manager.
@@ -240,10 +245,12 @@ export interface BoardSeat {
  * `done` of `places` are complete and not rejected. `rate` is complete dialogs an hour over the
  * last hour, `ends_at` when it would be done at that rate. `cost` is what is owed or paid so
  * far, `forecast` what it comes to when every place is done. `hourly` is what an hour of
- * people's time has been paid, at the median.
+ * people's time has been paid, at the median. `began_at` is when the first person came; None
+ * while nobody has.
  */
 export interface Now {
   at: number;
+  began_at: number | null;
   status: StudyStatus;
   places: number;
   done: number;

@@ -245,6 +245,36 @@ describe("the live view", () => {
   });
 });
 
+describe("a study to which nobody has come", () => {
+  const begins = (study: Partial<typeof data.me.study>, status: "open" | "paused" = "open") => {
+    const now = { ...data.empty, status };
+    return open("/monitor", { me: { ...data.me, study: { ...data.me.study, ...study } }, now }, { now });
+  };
+  const link = () => find("begin")?.querySelector("a")?.getAttribute("href");
+
+  it("says what is next, with the address where it leads", async () => {
+    await begins({ posts: false, work: "https://study.example.org/work" });
+    expect(link()).toBe("https://study.example.org/work");
+    expect(text("begin")).toContain("to try it");
+    expect(text("chart")).toContain("from the first arrival on");
+    await act(() => render(null, root));
+    await begins({ posts: false, work: "" });
+    expect(text("begin")).toContain("duologue hits invite");
+    await act(() => render(null, root));
+    await begins({ posts: true, work: "" });
+    expect(text("begin")).toContain("posted by themselves");
+    expect(link()).toBe("/monitor/money");
+    await act(() => render(null, root));
+    await begins({ posts: true, work: "" }, "paused");
+    expect(link()).toBe("/monitor/study");
+  });
+
+  it("says no more of it once somebody has", async () => {
+    await open("/monitor");
+    expect(find("begin")).toBeNull();
+  });
+});
+
 describe("a dialog", () => {
   const at = `/monitor/dialogs/${data.live.id}`;
 

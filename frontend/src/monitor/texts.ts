@@ -208,6 +208,14 @@ export const t = {
   now: {
     attention: "What needs somebody",
     nothing: "Nothing waits for anybody.",
+    begin: {
+      nobody: "Nobody has come yet.",
+      paused: "The study is paused: open it first.",
+      link: "Send people the study’s address. Open it twice, in two private windows, to try it with yourself:",
+      invited: "Send people their invitations, which “duologue hits invite” makes. Each is an address of its own.",
+      hits: "Nothing is left to do here: HITs are posted by themselves, a few at a time, while “duologue serve” runs.",
+      seeHits: "See the HITs",
+    },
     paymentsFailed: (n: number, cash: string) => `${plural(n, "payment")} failed or held, ${cash}`,
     requestsFailed: (n: number) => `${plural(n, "request")} to the recruiter failed`,
     problems: (n: number) => `${plural(n, "problem")} reported in the last hour`,

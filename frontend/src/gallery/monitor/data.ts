@@ -41,6 +41,7 @@ export const me: Me = {
     recruiter: "mturk",
     rounds: 10,
     posts: true,
+    work: "",
     pays: true,
     messages: true,
   },
@@ -77,6 +78,7 @@ const lobby: LobbyRow[] = [12, 48, 95, 31, 260, 7].map((waited, n) => ({
 
 export const now: Now = {
   at: NOW,
+  began_at: NOW - 90_000,
   status: "open",
   places: 1_200,
   done: 437,
@@ -110,6 +112,7 @@ export const calm: Now = { ...now, to_review: 0, stuck: NOTHING_STUCK };
 
 export const empty: Now = {
   ...now,
+  began_at: null,
   done: 0,
   live: 0,
   inside: 0,

@@ -45,6 +45,17 @@ export const screens: Record<string, Screen> = {
     told: { now: data.empty, board: data.board(0) },
     answers: { now: data.empty, ledger: { ...NOTHING, sums: [] }, chart: { step_s: 60, points: [] } },
   },
+  "now-empty-link": {
+    at: "/monitor",
+    told: { now: data.empty, board: data.board(0) },
+    answers: { me: { ...data.me, study: { ...data.me.study, posts: false, work: "https://study.example.org/work" } }, now: data.empty },
+  },
+  "now-empty-invited": {
+    at: "/monitor",
+    told: { now: data.empty, board: data.board(0) },
+    answers: { me: { ...data.me, study: { ...data.me.study, posts: false } }, now: data.empty },
+  },
+  "now-young": { at: "/monitor", told: { now: { ...data.now, began_at: data.NOW - 200 } } },
   "now-full": { at: "/monitor", told: { board: data.board(200) } },
   "now-busy": { at: "/monitor", told: { board: data.board(200), busy: true } },
   "now-loading": { at: "/monitor", told: { link: "connecting" }, answers: { now: SILENCE } },
