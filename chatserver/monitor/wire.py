@@ -103,9 +103,11 @@ class Me(Wire):
 
 
 class SignedIn(Wire):
-    """`GET /api/sign-in`: who this browser is signed in as, if at all."""
+    """`GET /api/sign-in`: who this browser is signed in as, if at all, and the title of the study,
+    which its workers read as well."""
 
     me: Me | None
+    study: str
 
 
 class StudyBrief(Wire):

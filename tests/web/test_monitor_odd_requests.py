@@ -137,7 +137,10 @@ async def test_an_address_that_is_none_is_not_found_as_anything_else_is_not(live
 async def test_the_page_of_the_sign_in_asks_without_an_error_who_is_there(live: Live) -> None:
     await live.begin()
     async with live.http.get(f"{live.urls[0]}/api/sign-in") as answer:
-        assert (answer.status, await answer.json()) == (200, {"me": None})
+        assert (answer.status, await answer.json()) == (
+            200,
+            {"me": None, "study": live.config.study.title},
+        )
     owner = await join(live, AdminRole.OWNER)
     status, told = await owner.get("/api/sign-in")
     assert (status, told["me"]["name"], told["me"]["csrf"]) == (200, owner.name, owner.csrf)

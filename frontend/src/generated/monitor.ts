@@ -156,10 +156,12 @@ export interface SignIn {
   password: string;
 }
 /**
- * `GET /api/sign-in`: who this browser is signed in as, if at all.
+ * `GET /api/sign-in`: who this browser is signed in as, if at all, and the title of the study,
+ * which its workers read as well.
  */
 export interface SignedIn {
   me: Me | null;
+  study: string;
 }
 /**
  * `GET /api/monitor/me`. `csrf` goes into the header X-CSRF-Token of every change, and into

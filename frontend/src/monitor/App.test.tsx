@@ -665,13 +665,38 @@ describe("lists, money and the study", () => {
     expect(find("request-again")).toBeNull();
   });
 
-  it("shows what the server says against a change, and keeps what was written", async () => {
-    await open("/monitor/study", { "study/change": new Refusal(400, "pay.left must not be more than pay.complete", "bad_request") });
+  it("adds up what was judged", async () => {
+    await open("/monitor/review", { "review/stats": { ...data.stats, judged: 14, accepted: 12, rejected: 1 } });
+    expect(text("stats")).toContain("14 12 accepted, 1 rejected, 1 only pay settled");
+  });
+
+  it("names the study to whoever signs in", async () => {
+    await open("/sign-in", { me: new Refusal(401, "Please sign in.", "signed_out") });
+    expect(root.textContent).toContain("For the team that runs “Talk about a picture”.");
+  });
+
+  it("says on the closed menu how much waits for review", async () => {
+    await open("/monitor");
+    expect(text("menu")).toBe("Menu 12 to review");
+    await press("menu");
+    expect(text("menu")).toBe("Menu");
+  });
+
+  it("says beside an item's number what it is about", async () => {
+    await open("/monitor/money");
+    expect(text("chains")).toContain("COCO_000000113 A brown dog stands in front of a small red house.");
+  });
+
+  it("shows what the server says against a change in the words of the form, and keeps what was written", async () => {
+    const refusal = "pay.left must not be more than pay.complete; changes.grace_s: is no number; lobby.start_s stands in the file.";
+    await open("/monitor/study", { "study/change": new Refusal(400, refusal, "bad_request") });
     await write("limit-pay_left", "9.00");
     await press("limits-review");
     await write("change-reason", "Try");
     await press("ask-submit");
-    expect(text("problem")).toBe("pay.left must not be more than pay.complete");
+    expect(text("problem")).toBe(
+      "“Pay for whoever leaves” must not be more than “Pay for a complete dialog”; “Grace after a lost connection”: is no number; lobby.start_s stands in the file.",
+    );
     expect((find("limit-pay_left") as HTMLInputElement).value).toBe("9.00");
   });
 
