@@ -13,7 +13,7 @@ from dialogs.record.tables import findings, workers
 from dialogs.record.writer import Decision
 from dialogs.rules import AdminRole
 from tests.live import Live
-from tests.team import Member, join
+from tests.team import Member, cookie_for, join
 
 API = "/api/monitor"
 LISTS = ("dialogs", "workers", "hits", "chains", "ledger", "requests")
@@ -288,7 +288,7 @@ async def test_the_picture_is_for_the_team_alone(live: Live) -> None:
     who = await join(live, AdminRole.VIEWER)
     async with live.http.get(
         f"{live.urls[0]}{API}/items/{item.id}/picture",
-        headers={"Cookie": f"duologue_monitor={who.token}"},
+        headers={"Cookie": cookie_for(live, who.token)},
     ) as response:
         assert response.status == 200
         assert response.content_type.startswith("image/")
