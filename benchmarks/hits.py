@@ -13,6 +13,7 @@ import os
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +23,7 @@ from benchmarks.collected import Size
 from benchmarks.far_side import FarSide
 from benchmarks.messages import machine
 from benchmarks.processes import tree_cpu_seconds
+from benchmarks.sizes import Row, Tell, on_each
 from dialogs.record import hits as hit_rows
 from dialogs.record import payments
 from dialogs.record import supply as supplies
@@ -34,7 +36,6 @@ from hit_manager.config import HitConfig
 from hit_manager.manager import HitManager
 from hit_manager.outbox import Outbox
 from hit_manager.reconciler import Reconciler
-from tests.services import PostgresServer
 
 ITEMS: Final = 20_000
 QUICK_ITEMS: Final = 2_000
@@ -46,9 +47,6 @@ Time on the clock is told and not judged: what else the machine does would be ju
 NOTICED_S: Final = 0.3
 """Steps that take less processor time than this are not judged by it: it is mostly noise."""
 BUDGET: Final = 10**9
-
-Tell = Callable[[str], None]
-Row = dict[str, Any]
 
 
 def config() -> HitConfig:
@@ -214,32 +212,20 @@ def run(*, quick: bool, tell: Tell) -> dict[str, Any]:
     """
     items, arrivals = (QUICK_ITEMS, QUICK_ARRIVALS) if quick else (ITEMS, ARRIVALS)
     sizes = [Size(items // 4), Size(items // 2), Size(items)]
-    rows: list[Row] = []
-    problems: list[str] = []
-    settings: dict[str, dict[str, str]] = {}
     busy_before = os.getloadavg()[0]
-
-    def measure(database: str, pid: int | None, url_for: Callable[[Size], str]) -> None:
-        for size in sizes:
-            found = asyncio.run(_measure(database, pid, url_for(size), size, arrivals, tell))
-            rows.extend(found[0])
-            problems.extend(found[1])
-            settings[database] = found[2]
-
+    measure = partial(_measure, arrivals=arrivals, tell=tell)
     with tempfile.TemporaryDirectory(prefix="duologue-benchmark-") as folder:
-        measure("SQLite", None, lambda size: f"sqlite:///{Path(folder) / f'{size.items}.sqlite'}")
-        with PostgresServer() as postgres:
-            measure("PostgreSQL", postgres.pid, lambda size: postgres.create_database())
+        found = on_each(Path(folder), sizes, measure)
         small, wrong = asyncio.run(on_marketplace.measure(Path(folder), tell))
-    growth = grown(rows)
+    growth = grown(found.rows)
     return {
         "question": "what recruiting and paying cost as a study grows",
-        "rows": rows,
+        "rows": found.rows,
         "growth": growth,
         "marketplace": small,
-        "durability": settings,
+        "durability": found.settings,
         "machine": machine(busy_before),
-        "problems": [*problems, *wrong, *judged(growth)],
+        "problems": [*found.problems, *wrong, *judged(growth)],
     }
 
 

@@ -8,7 +8,6 @@ is slower than its target is told, and is no failure.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import tempfile
 import time
@@ -24,6 +23,7 @@ from benchmarks import collected, judged
 from benchmarks.collected import STUDY, Size
 from benchmarks.messages import machine
 from benchmarks.processes import tree_cpu_seconds
+from benchmarks.sizes import Row, Tell, on_each
 from dialogs.record import accounts, listing, marks, overview, people
 from dialogs.record.agreement import review_stats
 from dialogs.record.engine import durability, open_engine
@@ -33,7 +33,6 @@ from dialogs.record.review_queue import ANY, Filters
 from dialogs.record.store import Record
 from dialogs.record.tables import TO_JUDGE, dialogs
 from dialogs.rules import Acceptance, LedgerState, Outcome, Phase
-from tests.services import PostgresServer
 
 SIZES: Final = (Size(8_000), Size(40_000))
 QUICK_SIZES: Final = (Size(4_000),)
@@ -53,9 +52,7 @@ ME: Final = judged.ADMINS[0]
 NOBODY: Final = ""
 """For whom the monitor's *Now* asks what waits."""
 
-Tell = Callable[[str], None]
 Work = Callable[[], Awaitable[object]]
-Row = dict[str, Any]
 
 
 class _Study:
@@ -247,28 +244,16 @@ def run(*, quick: bool, tell: Tell) -> dict[str, Any]:
     The files lie where temporary files do (TMPDIR).
     """
     sizes, at_once = (QUICK_SIZES, QUICK_AT_ONCE) if quick else (SIZES, AT_ONCE)
-    rows: list[Row] = []
-    problems: list[str] = []
-    settings: dict[str, dict[str, str]] = {}
     busy_before = os.getloadavg()[0]
-
-    def measure(database: str, pid: int | None, url_for: Callable[[Size], str]) -> None:
-        for size in sizes:
-            found = asyncio.run(_measured(database, pid, url_for(size), size, at_once, tell))
-            rows.extend(found[0])
-            problems.extend(found[1])
-            settings[database] = found[2]
-
+    measure = partial(_measured, at_once=at_once, tell=tell)
     with tempfile.TemporaryDirectory(prefix="duologue-benchmark-") as folder:
-        measure("SQLite", None, lambda size: f"sqlite:///{Path(folder) / f'{size.items}.sqlite'}")
-        with PostgresServer() as postgres:
-            measure("PostgreSQL", postgres.pid, lambda size: postgres.create_database())
+        found = on_each(Path(folder), sizes, measure)
     return {
         "question": "how long the team waits for a study with thousands of dialogs",
-        "rows": rows,
-        "durability": settings,
+        "rows": found.rows,
+        "durability": found.settings,
         "machine": machine(busy_before),
-        "problems": problems,
+        "problems": found.problems,
     }
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Final
 
-from dialogs.rules import Outcome, Phase, Release, Role, Rules, SeatEnd
+from dialogs.rules import Ending, Outcome, Phase, Release, Role, Rules, SeatEnd
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +115,15 @@ class Ended:
     waiting_again: tuple[str, ...] = ()
     reason: str = ""
     key: str = ""
+
+    @property
+    def ending(self) -> Ending:
+        """The outcome, told apart by who ended the dialog."""
+        if self.key:
+            return Ending.ENDED_BY_TEAM
+        if any(each.release is Release.ENDED_BY_TEAM for each in self.settlements):
+            return Ending.TIME_LIMIT
+        return Ending(self.outcome)
 
 
 @dataclass(frozen=True, slots=True)

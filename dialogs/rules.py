@@ -36,6 +36,17 @@ class Outcome(StrEnum):
     ABANDONED = "abandoned"
 
 
+class Ending(StrEnum):
+    """How a dialog ended, as the team is told: its outcome, unless it was ended from outside."""
+
+    COMPLETE = "complete"
+    SOLO = "solo"
+    ABANDONED = "abandoned"
+    """Both left, or whoever was left asked for a new partner."""
+    ENDED_BY_TEAM = "ended_by_team"
+    TIME_LIMIT = "time_limit"
+
+
 class Release(StrEnum):
     """How one arrival ended."""
 
@@ -96,6 +107,11 @@ class LedgerState(StrEnum):
     """What the recruiter says does not fit what we know; a person must look."""
     CANCELLED = "cancelled"
     """The team took it back before anything went out; it stays so."""
+
+    @property
+    def shown(self) -> str:
+        """What people are told, everywhere the same."""
+        return {"sending": "being sent", "cancelled": "refused"}.get(self.value, self.value)
 
 
 class LedgerReason(StrEnum):

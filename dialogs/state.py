@@ -18,7 +18,7 @@ from dialogs.events import (
     Settlement,
     Told,
 )
-from dialogs.rules import Outcome, Phase, Role, Rules, SeatEnd
+from dialogs.rules import Ending, Outcome, Phase, Role, Rules, SeatEnd
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +43,12 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A stored message with its place in the order of all events."""
+    """A stored message with its place in the order of all events; `alone` if its partner's seat was
+    lost by then."""
 
     seq: int
     said: Said
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,7 @@ class DialogState:
     turn_at: float = 0.0
     rounds_paired: int = 0
     outcome: Outcome | None = None
+    ending: Ending | None = None
     ended_at: float | None = None
     limit_seq: int = 1
     limit_s: float = 0.0
@@ -166,8 +169,8 @@ def evolve(state: DialogState, event: Event) -> DialogState:
         case Opened():
             raise ValueError(f"dialog {state.dialog_id} was opened twice")
         case Said(at=at, role=role, key=key):
-            messages = (*state.messages, Message(seq, event))
             paired = state.phase is Phase.PAIRED
+            messages = (*state.messages, Message(seq, event, not paired))
             rounds = len(messages) // len(state.rules.kind.turns)
             # Written out, since this runs for every message: `replace` takes twice as long.
             return DialogState(
@@ -185,6 +188,7 @@ def evolve(state: DialogState, event: Event) -> DialogState:
                 turn_at=at,
                 rounds_paired=rounds if paired else state.rounds_paired,
                 outcome=state.outcome,
+                ending=state.ending,
                 ended_at=state.ended_at,
                 limit_seq=state.limit_seq,
                 limit_s=state.limit_s,
@@ -229,6 +233,7 @@ def evolve(state: DialogState, event: Event) -> DialogState:
                 seq=seq,
                 phase=Phase.ENDED,
                 outcome=outcome,
+                ending=event.ending,
                 ended_at=at,
                 seats=seats,
                 team_keys={**state.team_keys, key: seq} if key else state.team_keys,

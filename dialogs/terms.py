@@ -21,6 +21,13 @@ READING_S: Final = 600.0
 ROUND_S: Final = 60.0
 """Seconds that a dialog's limit must leave for each round."""
 
+MOST_PAY: Final = 1_000_000_000
+"""The most of any amount, in the currency's smallest unit: what the record holds, and room to pay
+in currencies of many small units. No amount is so high; it is a number with digits too many."""
+MOST_TIMES: Final = 10
+"""How many times the full pay of the study file an amount may be that is changed while the study
+runs. Whoever means to pay more writes it into the file."""
+
 Changes = Mapping[str, float | int]
 """What the team has changed, by name; what is not named is as the study file says."""
 
@@ -99,8 +106,8 @@ def contradictions(terms: Terms) -> list[str]:
         ),
         (
             stretched > rules.dialog_limit_s,
-            "protocol.dialog_limit_s must be at least turn_limit_s times turn_stretch "
-            f"({stretched:g})",
+            "protocol.dialog_limit_s must be at least protocol.turn_limit_s times "
+            f"protocol.turn_stretch ({stretched:g})",
         ),
         (
             rules.rounds * ROUND_S > rules.dialog_limit_s,
@@ -118,9 +125,31 @@ def contradictions(terms: Terms) -> list[str]:
             "read, lobby.limit_s, lobby.start_s and protocol.dialog_limit_s",
         ),
         *_recruiting(terms),
+        *(
+            (cents > MOST_PAY, f"{key} must not be more than {to_text(MOST_PAY, pay.currency)}")
+            for key, cents in _amounts(terms)
+        ),
         (pay.left > pay.complete, "pay.left must not be more than pay.complete"),
     )
     return [problem for wrong, problem in checks if wrong]
+
+
+def far_above(file: Terms, becomes: Terms) -> list[str]:
+    """Amounts that are so much more than the file's full pay that somebody must have mistyped."""
+    full = file.rules.pay.complete
+    most = to_text(MOST_TIMES * full, file.rules.pay.currency)
+    return [
+        f"{key} must not be more than {most}, {MOST_TIMES} times the full pay of the study file; "
+        "whoever means it changes the file"
+        for key, cents in _amounts(becomes)
+        if full and cents > MOST_TIMES * full and (key, cents) not in _amounts(file)
+    ]
+
+
+def _amounts(terms: Terms) -> list[tuple[str, int]]:
+    """Each amount by its key in the file, in cents."""
+    pay = terms.rules.pay
+    return [(key, getattr(pay, name.removeprefix("pay_"))) for name, key in PAY.items()]
 
 
 def _recruiting(terms: Terms) -> Iterator[tuple[bool, str]]:

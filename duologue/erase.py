@@ -123,7 +123,7 @@ def _in_the_way(site: Site, person: Person) -> list[str]:
         ),
         *(
             f"{p.arrival_id}: its payment {p.reason} of {to_text(p.cents, currency)} {currency} is "
-            f"{p.state.value}, and could not be made any more; first make it (`duologue hits pay`) "
+            f"{p.state.shown}, and could not be made any more; first make it (`duologue hits pay`) "
             "or take it back (`duologue hits cancel`)"
             for p in person.unpaid
         ),

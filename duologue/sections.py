@@ -183,7 +183,9 @@ class ItemsSection(Section):
 
 
 class PaySection(Section):
-    """What workers are paid. Amounts stand in quotes, so that none is rounded."""
+    """What workers are paid. Amounts stand in quotes, so that none is rounded. None is more than
+    1,000,000,000 of the currency's smallest unit, such as 10000000.00 USD; one that the monitor
+    changes is no more than ten times `complete` as it stands here."""
 
     currency: _Currency = "USD"
     """The currency, as its ISO 4217 code."""

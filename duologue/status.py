@@ -13,11 +13,13 @@ from sqlalchemy import Connection
 
 from dialogs.money import to_text
 from dialogs.record.figures import Figures, Happened, figures, latest
+from dialogs.record.review_desk import NOBODY
+from dialogs.record.review_queue import ANY, number_waiting
 from dialogs.record.unowed import handed_in_for_nothing
 from dialogs.rules import ArrivalStatus, HitState, LedgerState, Phase, StudyStatus
 from duologue.console import AS_JSON, STUDY, record_of, run, show, site_of
 from duologue.serve import Site
-from duologue.words import count, lasting
+from duologue.words import ENDINGS, count, lasting
 
 SEEN_S: Final = 10.0
 """A server that has said for so long that it runs counts as running; it says so every second."""
@@ -27,11 +29,12 @@ LATEST: Final = 8
 @dataclass(frozen=True, slots=True)
 class Glance:
     """What is known of a study at one moment. `undecided` is handed-in work for which nothing is
-    owed."""
+    owed; `to_review` dialogs wait for a reviewer."""
 
     site: Site
     now: Figures
     undecided: int
+    to_review: int
     latest: tuple[Happened, ...] = ()
 
     @property
@@ -61,6 +64,7 @@ def glance(connection: Connection, site: Site, now: float, most: int = LATEST) -
         site,
         figures(connection, study_id, now),
         len(handed_in_for_nothing(connection, study_id)),
+        number_waiting(connection, study_id, NOBODY, ANY, now, in_hands=True),
         tuple(latest(connection, study_id, most)) if most else (),
     )
 
@@ -99,6 +103,7 @@ def values(found: Glance) -> dict[str, Any]:
         "live": _named(now.live),
         "ended": _named(now.ended),
         "relaunches": now.relaunches,
+        "to_review": found.to_review,
         "lobby": {"people": now.in_lobby, "longest_wait_s": now.oldest_wait_s},
         "inside": now.inside,
         "people": _named(now.people),
@@ -140,13 +145,15 @@ def lines(found: Glance) -> Iterator[tuple[str, str]]:
     waits = f", the longest for {lasting(now.oldest_wait_s)}" if now.in_lobby else ""
     yield "lobby", f"{count(now.in_lobby, 'person', 'people')}{waits}"
     yield "inside", people_line(now)
-    ended = ", ".join(f"{n} {outcome}" for outcome, n in now.ended.items() if n) or "none yet"
-    yield "ended", f"{ended}; {count(now.relaunches, 'relaunch', 'relaunches')}"
+    ended = ", ".join(f"{n} {ENDINGS[ending]}" for ending, n in now.ended.items() if n)
+    yield "ended", f"{ended or 'none yet'}; {count(now.relaunches, 'relaunch', 'relaunches')}"
     for state, each in now.ledger.items():
         if each.payments:
-            yield state, f"{count(each.payments, 'payment')}, {found.money(each.cents)}"
+            yield state.shown, f"{count(each.payments, 'payment')}, {found.money(each.cents)}"
     if hits := hits_line(now):
         yield "HITs", hits
+    if found.to_review:
+        yield "to review", count(found.to_review, "dialog")
     for _, _, line in attention(found):
         yield "attention", line
     for event in found.latest:
@@ -191,7 +198,7 @@ def attention(found: Glance) -> Iterator[tuple[str, int, str]]:
         yield "nobody_recruits", 1, "no process recruits and pays: `duologue serve`"
     for state in (LedgerState.FAILED, LedgerState.HELD):
         if n := now.ledger[state].payments:
-            why = f"{count(n, 'payment')} {state}: `duologue hits status` says why"
+            why = f"{count(n, 'payment')} {state.shown}: `duologue hits status` says why"
             yield f"payments_{state}", n, why
     if now.put_off:
         why = f"{count(now.put_off, 'payment')} put off: `duologue hits status` says why"

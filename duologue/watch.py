@@ -236,7 +236,7 @@ def _head(found: View, problem: str) -> Iterator[Text]:
     yield _line(f"{now.done} of {count(now.places, 'dialog')} done; {live}")
     yield _line(people_line(now))
     money = ", ".join(
-        f"{each.payments} {state} ({seen.money(each.cents)})"
+        f"{each.payments} {state.shown} ({seen.money(each.cents)})"
         for state, each in now.ledger.items()
         if each.payments
     )
@@ -244,6 +244,8 @@ def _head(found: View, problem: str) -> Iterator[Text]:
         yield _line(f"payments: {money}")
     if hits := hits_line(now):
         yield _line(f"HITs: {hits}")
+    if seen.to_review:
+        yield _line(f"{count(seen.to_review, 'dialog')} to review")
     for _, _, text in attention(seen):
         yield _line(escape(text), style="yellow")
     if problem:

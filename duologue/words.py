@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
+from dialogs.rules import Ending
+
+ENDINGS: Final[Mapping[Ending, str]] = {
+    Ending.COMPLETE: "complete",
+    Ending.SOLO: "finished alone",
+    Ending.ABANDONED: "abandoned",
+    Ending.ENDED_BY_TEAM: "ended by the team",
+    Ending.TIME_LIMIT: "out of time",
+}
+"""How dialogs ended, in the monitor's words."""
+
 
 def count(number: int, one: str, many: str = "") -> str:
     """`1 payment`, `2 payments`; `many` where an s does not make it."""

@@ -53,7 +53,7 @@ def differs(earlier: PaymentRow, cents: int) -> str:
     if earlier.cents == cents and earlier.state is not LedgerState.CANCELLED:
         return ""
     amount = with_currency(earlier.cents, earlier.currency)
-    return f"{earlier.reason} was given already, {amount}, and is {earlier.state.value}"
+    return f"{earlier.reason} was given already, {amount}, and is {earlier.state.shown}"
 
 
 async def unaffordable(config: HitConfig, outbox: Outbox, price: int) -> str:

@@ -190,7 +190,7 @@ class TeamRequests:
             case LedgerState.CANCELLED:
                 raise _No("this payment was taken back")
             case _:
-                raise _NeedNot(f"this payment is {payment.state.value} already")
+                raise _NeedNot(f"this payment is {payment.state.shown} already")
 
     # --- Work --------------------------------------------------------------------------------
 

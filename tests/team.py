@@ -17,7 +17,7 @@ from aiohttp.typedefs import Handler
 from argon2 import PasswordHasher, profiles
 
 from chatserver.monitor.answers import NotDone, denied
-from chatserver.monitor.sessions import COOKIE, new_token, session_id_of
+from chatserver.monitor.sessions import COOKIE, cookie_of, new_token, session_id_of
 from dialogs.record import admins
 from dialogs.record.store import Record
 from dialogs.record.tables import admin_sessions
@@ -51,6 +51,11 @@ async def add_admin(
     return admin_id
 
 
+def cookie_for(live: Live, token: object) -> str:
+    """What a browser sends that has this session's cookie."""
+    return f"{cookie_of(COOKIE, live.study_id)}={token}"
+
+
 @dataclass
 class Member:
     """A browser of somebody who is signed in; `csrf` and `token` may be changed."""
@@ -75,7 +80,7 @@ class Member:
         return await self.ask("POST", path, {} if body is None else body)
 
     async def ask(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
-        headers = {"Cookie": f"{COOKIE}={self.token}", **self.headers}
+        headers = {"Cookie": cookie_for(self.live, self.token), **self.headers}
         if method != "GET" and self.csrf:
             headers["X-CSRF-Token"] = self.csrf
         url = (self.url or self.live.urls[0]) + path

@@ -35,6 +35,7 @@ from chatserver.monitor.wire import (
 from dialogs.dialog import Known, Refusal
 from dialogs.record import findings, payments, queries, requests
 from dialogs.record.audit import audited
+from dialogs.record.endings import DIALOG_END
 from dialogs.record.errors import Conflict
 from dialogs.record.excluding import WorkerRow, allowed_again, workers_by_id
 from dialogs.record.notes import noted, notes_by_id
@@ -128,7 +129,7 @@ class Acting:
 
     async def end(self, who: Who, dialog_id: str, asked: End) -> Done:
         cents = {role.value: cents for role, cents in asked.cents.items()}
-        beside = self._beside_event(who, "dialog.end", dialog_id, {"cents": cents})
+        beside = self._beside_event(who, DIALOG_END, dialog_id, {"cents": cents})
         return await self._steered(
             self._steers().end(dialog_id, asked.reason, asked.cents, asked.key, beside)
         )

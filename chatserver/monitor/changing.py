@@ -55,6 +55,7 @@ class Changing:
             from_file=Limits.model_validate(self._file().values()),
             changes=Limits.model_validate(stored.changes),
             may_change=list(CHANGEABLE),
+            keys=dict(CHANGEABLE),
         )
 
     def _file(self) -> Terms:

@@ -52,6 +52,7 @@ class Pulse:
         by_hand = service.study().approve_by_hand
         return Now(
             at=at,
+            began_at=found.began_at,
             status=StudyStatus.OPEN if service.is_open() else StudyStatus.PAUSED,
             places=found.places,
             done=found.done,

@@ -54,9 +54,9 @@ from dialogs.record.whole import whole
 from dialogs.rules import (
     Acceptance,
     AdminRole,
+    Ending,
     HitState,
     LedgerState,
-    Outcome,
     Phase,
     RequestState,
     ToldKind,
@@ -111,7 +111,7 @@ class Reading:
         query = request.query
         filters = Filters(
             phase=asked.one_of(query, "phase", Phase),
-            outcome=asked.one_of(query, "outcome", Outcome),
+            outcome=asked.one_of(query, "outcome", Ending),
             acceptance=asked.one_of(query, "acceptance", Acceptance),
             flag=asked.text(query, "flag"),
             worker=asked.text(query, "worker"),
@@ -228,6 +228,7 @@ class Reading:
         shown = [
             ChainRow(
                 image_id=row.image_id,
+                caption=row.caption,
                 wanted=row.wanted,
                 complete=row.complete,
                 dialogs=[

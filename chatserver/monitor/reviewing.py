@@ -33,7 +33,7 @@ from dialogs.record.review_desk import Given, Plan, ReviewDesk
 from dialogs.record.review_queue import ANY, Filters
 from dialogs.record.store import Record
 from dialogs.record.writer import Decision
-from dialogs.rules import AdminRole, Outcome
+from dialogs.rules import AdminRole, Ending
 
 Show = Callable[[str], Awaitable[DialogOut]]
 """Gives a dialog as the page shows it, by its id."""
@@ -147,9 +147,9 @@ class Reviewing:
 
     async def bulk(self, who: Who, what: Bulk) -> BulkDone:
         """Judge all that match, or with `dry_run` say what that would be."""
-        if what.verdict is not None and what.outcome not in (None, Outcome.COMPLETE):
+        if what.verdict is not None and what.outcome not in (None, Ending.COMPLETE):
             raise bad_request("verdict: only a complete dialog can be data.")
-        if what.verdict is None and what.outcome is Outcome.COMPLETE:
+        if what.verdict is None and what.outcome is Ending.COMPLETE:
             text = "verdict: a complete dialog is accepted or rejected."
             raise bad_request(text)
         filters = Filters(
@@ -263,7 +263,7 @@ def filters_of(query: Mapping[str, str]) -> Filters:
         flag=asked.text(query, "flag"),
         unflagged=asked.flag(query, "unflagged"),
         worker=asked.text(query, "worker"),
-        outcome=asked.one_of(query, "outcome", Outcome),
+        outcome=asked.one_of(query, "outcome", Ending),
         since=asked.number(query, "since"),
         until=asked.number(query, "until"),
     )

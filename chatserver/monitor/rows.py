@@ -82,6 +82,7 @@ def dialog_row(row: Listed) -> DialogRow:
         place=row.place,
         phase=row.phase,
         outcome=row.outcome,
+        ending=row.ending,
         acceptance=row.acceptance,
         opened_at=row.opened_at,
         ended_at=row.ended_at,

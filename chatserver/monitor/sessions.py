@@ -30,6 +30,7 @@ from dialogs.rules import AdminRole
 log = logging.getLogger("duologue.monitor")
 
 COOKIE: Final = "duologue_monitor"
+"""What the names of the session's cookies begin with."""
 DEVICE_COOKIE: Final = "duologue_device"
 """It signs nobody in. It says that somebody has signed in by this browser, whose tries are counted
 for themselves: whoever guesses from the same address keeps nobody waiting there."""
@@ -55,6 +56,12 @@ class Admin:
 
 
 ADMIN: Final = web.RequestKey("admin", Admin)
+
+
+def cookie_of(cookie: str, study_id: str) -> str:
+    """What a cookie is called for a study. A browser sends a host's cookies to all of its ports, so
+    that two studies on one host would sign each other's team out by the same name."""
+    return f"{cookie}_{hashlib.sha256(study_id.encode(errors='replace')).hexdigest()[:12]}"
 
 
 def new_token() -> str:
@@ -89,7 +96,8 @@ class Sessions:
 
     def _called(self, request: web.Request, cookie: str) -> str:
         # With the prefix a browser takes it from this very host only, and by TLS.
-        return f"__Host-{cookie}" if self._is_https(request) else cookie
+        name = cookie_of(cookie, self._service.config.study.id)
+        return f"__Host-{name}" if self._is_https(request) else name
 
     def give(self, request: web.Request, response: web.Response, token: str) -> None:
         """The cookie, until the browser is closed."""

@@ -54,6 +54,7 @@ def standing(state: DialogState) -> Standing:
     return Standing(
         phase=state.phase,
         outcome=state.outcome,
+        ending=state.ending,
         round=state.round,
         turn=state.turn,
         turn_at=state.turn_at,
@@ -109,7 +110,7 @@ def entry(seq: int, event: Event) -> Entry:
             return Entry(seq=seq, at=at, kind=kind, role=to, text=text)
         case Extended(at=at, by_s=by_s):
             return Entry(seq=seq, at=at, kind=kind, seconds=by_s)
-        case Ended(at=at, outcome=outcome, reason=reason):
-            return Entry(seq=seq, at=at, kind=kind, why=outcome, text=reason)
+        case Ended(at=at, reason=reason):
+            return Entry(seq=seq, at=at, kind=kind, why=event.ending, text=reason)
         case _:
             assert_never(event)

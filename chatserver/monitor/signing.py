@@ -80,7 +80,8 @@ class SigningIn:
     async def signed_in(self, request: web.Request) -> web.StreamResponse:
         """For the page of the sign-in, to which nobody signed in is no error."""
         admin = await self._sessions.of(request)
-        return answer(SignedIn(me=None if admin is None else self._me(admin)))
+        me = None if admin is None else self._me(admin)
+        return answer(SignedIn(me=me, study=self._service.config.study.title))
 
     async def sign_in(self, request: web.Request) -> web.StreamResponse:
         given = await read(request, SignIn)
@@ -219,6 +220,9 @@ class SigningIn:
             posts=can.posts,
             pays=can.pays,
             messages=can.messages,
+            work=""
+            if can.posts or config.study.invitations is not None
+            else f"{config.public_url}/work",
         )
         return Me(name=admin.name, role=admin.role, csrf=admin.csrf, study=study)
 

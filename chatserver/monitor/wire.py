@@ -20,6 +20,7 @@ from dialogs.rules import (
     AdminRole,
     ArrivalStatus,
     AssignmentStatus,
+    Ending,
     HitState,
     LedgerState,
     Outcome,
@@ -102,12 +103,17 @@ class Me(Wire):
 
 
 class SignedIn(Wire):
-    """`GET /api/sign-in`: who this browser is signed in as, if at all."""
+    """`GET /api/sign-in`: who this browser is signed in as, if at all, and the title of the study,
+    which its workers read as well."""
 
     me: Me | None
+    study: str
 
 
 class StudyBrief(Wire):
+    """`work` is the address that whoever wants to take part opens; empty where they come by HITs or
+    by invitations of their own."""
+
     id: str
     title: str
     currency: str
@@ -116,6 +122,7 @@ class StudyBrief(Wire):
     posts: bool
     pays: bool
     messages: bool
+    work: str
 
 
 class Done(Wire):
@@ -223,10 +230,12 @@ class Now(Wire):
     `done` of `places` are complete and not rejected. `rate` is complete dialogs an hour over the
     last hour, `ends_at` when it would be done at that rate. `cost` is what is owed or paid so
     far, `forecast` what it comes to when every place is done. `hourly` is what an hour of
-    people's time has been paid, at the median.
+    people's time has been paid, at the median. `began_at` is when the first person came; None
+    while nobody has.
     """
 
     at: float
+    began_at: float | None
     status: StudyStatus
     places: int
     done: int
@@ -297,7 +306,7 @@ class EntryKind(StrEnum):
 
 class Entry(Wire):
     """What happened, as event `seq`. `text` is what was said, told, or the reason of the end;
-    `why` how a seat was lost, or the outcome; `seconds` how much longer it may take."""
+    `why` how a seat was lost, or how the dialog ended; `seconds` how much longer it may take."""
 
     seq: int
     at: float
@@ -326,6 +335,7 @@ class Standing(Wire):
 
     phase: Phase
     outcome: Outcome | None
+    ending: Ending | None
     round: int
     turn: Role | None
     turn_at: float
@@ -435,6 +445,7 @@ class DialogRow(Wire):
     place: int
     phase: Phase
     outcome: Outcome | None
+    ending: Ending | None
     acceptance: Acceptance | None
     opened_at: float
     ended_at: float | None
@@ -653,6 +664,7 @@ class ChainRow(Wire):
     """An item, its dialogs, and the HITs by which each failed one was relaunched."""
 
     image_id: str
+    caption: str
     wanted: int
     complete: int
     dialogs: list[ChainDialog]
@@ -804,7 +816,7 @@ class Bulk(Wire):
     flag: Plain | None = None
     unflagged: bool = False
     worker: Plain | None = None
-    outcome: Outcome | None = None
+    outcome: Ending | None = None
     since: float | None = None
     until: float | None = None
     dry_run: bool = True
@@ -844,13 +856,15 @@ class ChangeStudy(Wire):
 
 class StudyOut(Wire):
     """`GET /api/monitor/study`: the study file as it was read (`file`, by section), what the file
-    says of what can be changed, and what was changed."""
+    says of what can be changed, and what was changed. `keys` are what the errors call it: each
+    one's key in the study file."""
 
     status: StudyStatus
     file: dict[str, object]
     from_file: Limits
     changes: Limits
     may_change: list[str]
+    keys: dict[str, str]
 
 
 class ToldRow(Wire):

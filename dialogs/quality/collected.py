@@ -28,6 +28,7 @@ def talk_of(
             said.meta.pasted,
             said.meta.composed_ms,
             said.meta.edits,
+            message.alone,
         )
         for message in state.messages
         for said in (message.said,)

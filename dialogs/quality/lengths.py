@@ -32,7 +32,7 @@ def summary(means: Iterable[float]) -> Lengths | None:
 def length_outlier(talk: Talk, limits: Limits) -> Iterator[Finding]:
     """A person whose messages are, on average, far from the median of the study's workers."""
     for role in Role:
-        others, mean = talk.lengths.get(role), mean_words(talk.of(role))
+        others, mean = talk.lengths.get(role), mean_words(talk.together(role))
         if others is None or mean is None or others.workers < limits.length_workers:
             continue
         spread = _NORMAL * max(others.mad, limits.length_least_mad)

@@ -114,6 +114,7 @@ class Line:
 
     `round` counts from 1. `at_ms` is when it was stored, in milliseconds from any one moment;
     `composed_ms` the time from the first key to sending; `seq` its number among the events.
+    `alone` says that the partner had left: then it is neither an answer nor answered.
     """
 
     role: Role
@@ -124,6 +125,7 @@ class Line:
     pasted: bool | None = None
     composed_ms: float | None = None
     edits: int | None = None
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,11 @@ class Talk:
 
     def of(self, role: Role) -> tuple[Line, ...]:
         return tuple(line for line in self.lines if line.role is role)
+
+    def together(self, role: Role) -> tuple[Line, ...]:
+        """What was written in this role while both were there. Who is left alone asks nobody and
+        answers nobody, and is to write something all the same."""
+        return tuple(line for line in self.of(role) if not line.alone)
 
 
 @dataclass(frozen=True, slots=True)

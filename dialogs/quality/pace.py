@@ -22,6 +22,9 @@ def too_fast(talk: Talk, limits: Limits) -> Iterator[Finding]:
 def _not_read(line: Line, before: Line | None, limits: Limits) -> str | None:
     if before is None or before.role is line.role or before.at_ms is None or line.at_ms is None:
         return None
+    if line.alone:
+        # Nobody is there to be answered.
+        return None
     passed_s = (line.at_ms - before.at_ms) / 1000
     if passed_s < 0:
         # Clocks of two processes; it says nothing about the person.

@@ -57,7 +57,7 @@ _HEDGES: Final = frozenset(
 
 def counter_question(talk: Talk, limits: Limits) -> Iterator[Finding]:
     """An answer that is a question. An unsure one, as in “maybe a dog?”, is none."""
-    for line in talk.of(Role.ANSWERER):
+    for line in talk.together(Role.ANSWERER):
         said = words(line.text)
         # With its commas: “is, the sky is visible” is no question.
         if _BEGINNING.match(line.text.casefold().translate(_NO_APOSTROPHES)) or _asks(

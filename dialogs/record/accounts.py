@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, case, func, literal_column, or_, select
 
+from dialogs.record.endings import ENDING
 from dialogs.record.listing import PAGE, Cursor, older
 from dialogs.record.payments import PAYMENTS, PaymentRow, payment_of
 from dialogs.record.queries import is_alone
@@ -116,6 +117,7 @@ class Failed:
     HITs that were posted for it."""
 
     image_id: str
+    caption: str
     position: int
     wanted: int
     complete: int
@@ -137,7 +139,7 @@ def relaunched_items(
     page = rows[:PAGE]
     held: dict[str, list[Any]] = {row.id: [] for row in page}
     for row in connection.execute(
-        select(dialogs)
+        select(dialogs, ENDING.label("ending"))
         .where(dialogs.c.item_id.in_(held))
         .order_by(dialogs.c.opened_at, dialogs.c.id)
     ):
@@ -153,6 +155,7 @@ def relaunched_items(
     found = [
         Failed(
             row.image_id,
+            row.caption,
             row.position,
             row.wanted,
             sum(_counts(each) for each in held[row.id]),
@@ -165,7 +168,7 @@ def relaunched_items(
 
 
 def _how(row: Any) -> str:
-    how: str = row.acceptance if row.acceptance == "rejected" else row.outcome or row.phase
+    how: str = row.acceptance if row.acceptance == "rejected" else row.ending or row.phase
     return how
 
 

@@ -13,7 +13,7 @@ from dialogs.record.store import Record
 from dialogs.record.studies import Promised, changed_terms, promised, turned_status
 from dialogs.record.writer import Decision, together
 from dialogs.rules import StudyStatus
-from dialogs.terms import CHANGEABLE, PAY, Changes, Terms, contradictions, least_for
+from dialogs.terms import CHANGEABLE, PAY, Changes, Terms, contradictions, far_above, least_for
 
 _OTHERWISE: Final = "Somebody else changed it meanwhile; look again."
 
@@ -59,7 +59,7 @@ async def change_terms(
             return
         raise ChangedMeanwhile(_OTHERWISE)
     is_now, becomes = file.changed(stored.changes), file.changed(after)
-    if problems := contradictions(becomes):
+    if problems := [*contradictions(becomes), *far_above(file, becomes)]:
         raise CannotChange(_sentences(problems))
     # Where nothing is posted, there is nothing to fall below.
     least = least_for(becomes.recruiter, becomes.rules.pay) if becomes.recruiter != "link" else 0

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, case, func, literal, select
 
+from dialogs.record.endings import ENDING
 from dialogs.record.leases import HITS, SERVING
 from dialogs.record.queries import dialogs_by_id
 from dialogs.record.tables import (
@@ -29,9 +30,9 @@ from dialogs.record.tables import (
 )
 from dialogs.rules import (
     ArrivalStatus,
+    Ending,
     HitState,
     LedgerState,
-    Outcome,
     Phase,
     Release,
     ReportKind,
@@ -74,7 +75,7 @@ class Figures:
     places: int
     done: int
     live: Mapping[Phase, int]
-    ended: Mapping[Outcome, int]
+    ended: Mapping[Ending, int]
     people: Mapping[ArrivalStatus, int]
     oldest_wait_s: float
     relaunches: int
@@ -102,17 +103,19 @@ _ITEMS: Final = select(func.count(), func.coalesce(func.sum(items.c.wanted), 0))
 )
 # Item by item: what is there too much of one is not there of another.
 _DONE: Final = TAKES_PLACE & (dialogs.c.phase == Phase.ENDED.value)
-_DIALOGS: Final = (
+_EACH: Final = (
     select(
         dialogs.c.phase,
-        dialogs.c.outcome,
-        func.count().label("n"),
-        func.sum(case((_DONE & (dialogs.c.place <= items.c.wanted), 1), else_=0)).label("done"),
+        ENDING.label("ending"),
+        case((_DONE & (dialogs.c.place <= items.c.wanted), 1), else_=0).label("done"),
     )
     .join(items, items.c.id == dialogs.c.item_id)
     .where(dialogs.c.study_id == _MINE)
-    .group_by(dialogs.c.phase, dialogs.c.outcome)
+    .subquery()
 )
+_DIALOGS: Final = select(
+    _EACH.c.phase, _EACH.c.ending, func.count().label("n"), func.sum(_EACH.c.done).label("done")
+).group_by(_EACH.c.phase, _EACH.c.ending)
 _PEOPLE: Final = (
     select(arrivals.c.status, func.count().label("n"))
     .where(arrivals.c.study_id == _MINE)
@@ -171,8 +174,8 @@ def figures(connection: Connection, study_id: str, now: float) -> Figures:
         raise LookupError(study_id)
     found, places = connection.execute(_ITEMS, mine).one()
     held = connection.execute(_DIALOGS, mine).all()
-    phases = {row.phase: row.n for row in held if row.outcome is None}
-    outcomes = {row.outcome: row.n for row in held if row.outcome is not None}
+    phases = {row.phase: row.n for row in held if row.ending is None}
+    endings = {row.ending: row.n for row in held if row.ending is not None}
     people = {row.status: row.n for row in connection.execute(_PEOPLE, mine)}
     since = connection.execute(_WAIT, mine).scalar_one()
     owed = {row.state: row for row in connection.execute(_LEDGER, mine)}
@@ -186,7 +189,7 @@ def figures(connection: Connection, study_id: str, now: float) -> Figures:
         places=int(places),
         done=sum(int(row.done or 0) for row in held),
         live={phase: phases.get(phase.value, 0) for phase in (Phase.PAIRED, Phase.SOLO)},
-        ended={outcome: outcomes.get(outcome.value, 0) for outcome in Outcome},
+        ended={ending: endings.get(ending.value, 0) for ending in Ending},
         people={status: people.get(status.value, 0) for status in ArrivalStatus},
         oldest_wait_s=0.0 if since is None else max(now - since, 0.0),
         relaunches=int(connection.execute(_RELAUNCHES, mine).scalar_one()),
@@ -212,7 +215,7 @@ def figures(connection: Connection, study_id: str, now: float) -> Figures:
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """One thing that happened: `what` is `opened`, an outcome, a release, a relaunch, `paid`, or
+    """One thing that happened: `what` is `opened`, an ending, a release, a relaunch, `paid`, or
     what a worker reported. The ids are ours, and say nothing about who it was."""
 
     at: float
@@ -233,7 +236,7 @@ _LATEST: Final = (
         dialogs.c.id.label("dialog_id"),
         _NOBODY.label("arrival_id"),
     ).where(dialogs.c.study_id == _MINE),
-    select(dialogs.c.ended_at, dialogs.c.outcome, dialogs.c.id, _NOBODY).where(
+    select(dialogs.c.ended_at, ENDING, dialogs.c.id, _NOBODY).where(
         dialogs.c.study_id == _MINE, dialogs.c.ended_at.is_not(None)
     ),
     # Who completed a dialog ended with it, which is told already.

@@ -13,9 +13,10 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, and_, func, or_, select
 
 from dialogs.events import Said
+from dialogs.record.endings import ENDING, ended_so
 from dialogs.record.queries import chunks
 from dialogs.record.tables import admins, dialogs, events, findings, items, judgements, seats
-from dialogs.rules import Acceptance, Outcome, Phase
+from dialogs.rules import Acceptance, Ending, Outcome, Phase
 
 PAGE: Final = 50
 """Rows of a page."""
@@ -29,7 +30,7 @@ class Filters:
     """Which dialogs; what is None does not matter. `since` and `until` are about the opening."""
 
     phase: Phase | None = None
-    outcome: Outcome | None = None
+    outcome: Ending | None = None
     acceptance: Acceptance | None = None
     flag: str | None = None
     worker: str | None = None
@@ -48,6 +49,7 @@ class Listed:
     place: int
     phase: Phase
     outcome: Outcome | None
+    ending: Ending | None
     acceptance: Acceptance | None
     opened_at: float
     ended_at: float | None
@@ -62,11 +64,12 @@ def matching(study_id: str, filters: Filters) -> ColumnElement[bool]:
     wanted: list[ColumnElement[bool]] = [dialogs.c.study_id == study_id]
     for column, value in (
         (dialogs.c.phase, filters.phase),
-        (dialogs.c.outcome, filters.outcome),
         (dialogs.c.acceptance, filters.acceptance),
     ):
         if value is not None:
             wanted.append(column == value.value)
+    if filters.outcome is not None:
+        wanted.append(ended_so(filters.outcome))
     # By what they find, and not dialog by dialog: that is the fewer rows by far.
     if filters.flag is not None:
         flagged = select(findings.c.dialog_id).where(findings.c.flag == filters.flag)
@@ -90,7 +93,7 @@ def listed(
         select(func.count()).select_from(dialogs).where(condition)
     ).scalar_one()
     query = (
-        select(dialogs, items.c.image_id, items.c.caption)
+        select(dialogs, ENDING.label("ending"), items.c.image_id, items.c.caption)
         .join(items, items.c.id == dialogs.c.item_id)
         .where(condition)
         .order_by(dialogs.c.opened_at.desc(), dialogs.c.id.desc())
@@ -112,7 +115,7 @@ def older(at: Any, id_: Any, after: Cursor) -> ColumnElement[bool]:
 def dialogs_of_worker(connection: Connection, worker_id: str, most: int) -> list[Listed]:
     """Somebody's latest dialogs."""
     query = (
-        select(dialogs, items.c.image_id, items.c.caption)
+        select(dialogs, ENDING.label("ending"), items.c.image_id, items.c.caption)
         .join(items, items.c.id == dialogs.c.item_id)
         .join(seats, seats.c.dialog_id == dialogs.c.id)
         .where(seats.c.worker_id == worker_id)
@@ -153,6 +156,7 @@ def _complete(connection: Connection, rows: Sequence[Any]) -> list[Listed]:
             row.place,
             Phase(row.phase),
             Outcome(row.outcome) if row.outcome else None,
+            Ending(row.ending) if row.ending else None,
             Acceptance(row.acceptance) if row.acceptance else None,
             row.opened_at,
             row.ended_at,

@@ -62,9 +62,10 @@ class Overview:
     `lately_s` seconds: an hour, or less for a study that has just begun. `cost` is all that is
     owed or paid, `paid` what has gone out; without commission. `hourly` is the pay for an hour of
     somebody's time: the median of the latest people who were paid in full, from opening the page
-    to the end.
+    to the end. `began_at` is when the first person came, None while nobody has.
     """
 
+    began_at: float | None
     places: int
     done: int
     live: int
@@ -105,6 +106,7 @@ _DIALOGS: Final = (
     .where(dialogs.c.study_id == _STUDY)
     .group_by(dialogs.c.phase, dialogs.c.outcome, dialogs.c.acceptance)
 )
+_BEGAN: Final = select(func.min(arrivals.c.created_at)).where(arrivals.c.study_id == _STUDY)
 _FIRST: Final = select(func.min(dialogs.c.opened_at)).where(dialogs.c.study_id == _STUDY)
 _LATELY: Final = select(func.count()).where(
     dialogs.c.study_id == _STUDY,
@@ -117,6 +119,7 @@ _FAILED: Final = select(func.count()).where(
 # Together, since a statement costs more than most of these.
 _FIGURES: Final = select(
     _PLACES.scalar_subquery().label("places"),
+    _BEGAN.scalar_subquery().label("began"),
     _FIRST.scalar_subquery().label("first"),
     _LATELY.scalar_subquery().label("lately"),
     _FAILED.scalar_subquery().label("failed"),
@@ -184,6 +187,7 @@ def overview(connection: Connection, study_id: str, now: float) -> Overview:
     unapproved_cents, unapproved = owed.get(LedgerState.OWED.value, (0, 0))
     stuck = [owed[state.value] for state in NEED_A_PERSON if state.value in owed]
     return Overview(
+        began_at=figures.began,
         places=int(figures.places),
         done=done,
         live=live,

@@ -26,6 +26,7 @@ from sqlalchemy import (
 )
 
 from dialogs.record.bulk import Row, RowLocks, RowUpdate
+from dialogs.record.endings import ended_so
 from dialogs.record.queries import chunks
 from dialogs.record.tables import (
     NO_DATA,
@@ -38,7 +39,7 @@ from dialogs.record.tables import (
     seats,
 )
 from dialogs.record.writer import Change, Decision
-from dialogs.rules import LedgerState, Outcome, SeatStatus
+from dialogs.rules import Ending, LedgerState, Outcome, SeatStatus
 
 CLAIM_S: Final = 600.0
 """For how long a reviewer who does not ask again keeps a dialog."""
@@ -53,7 +54,7 @@ class Filters:
     flag: str | None = None
     unflagged: bool = False
     worker: str | None = None
-    outcome: Outcome | None = None
+    outcome: Ending | None = None
     complete: bool | None = None
     since: float | None = None
     until: float | None = None
@@ -121,7 +122,7 @@ def _matching(filters: Filters) -> list[ColumnElement[bool]]:
         theirs = select(seats.c.dialog_id).where(seats.c.worker_id == filters.worker)
         found.append(dialogs.c.id.in_(theirs))
     if filters.outcome is not None:
-        found.append(dialogs.c.outcome == filters.outcome.value)
+        found.append(ended_so(filters.outcome))
     if filters.complete is not None:
         is_complete = dialogs.c.outcome == Outcome.COMPLETE.value
         found.append(is_complete if filters.complete else ~is_complete)
@@ -151,7 +152,7 @@ def _first(study_id: str, filters: Filters) -> list[_Part]:
     if filters.complete is not None:
         ways.pop(not filters.complete)
     if filters.outcome is not None:
-        ways.pop(filters.outcome is not Outcome.COMPLETE, None)
+        ways.pop(filters.outcome is not Ending.COMPLETE, None)
     of_study = dialogs.c.study_id == study_id
     return [_Part(dialogs, (of_study, way, *_matching(filters))) for way in ways.values()]
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Select, bindparam, case, func, select
 
+from dialogs.record.endings import ENDING
 from dialogs.record.tables import (
     TAKES_PLACE,
     arrivals,
@@ -268,12 +269,12 @@ def chains(connection: Connection, study_id: str) -> list[Chain]:
     held: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {}
     complete: dict[str, int] = {}
     found = connection.execute(
-        select(dialogs)
+        select(dialogs, ENDING.label("ending"))
         .where(dialogs.c.study_id == study_id)
         .order_by(dialogs.c.opened_at, dialogs.c.id)
     )
     for row in found:
-        how = row.outcome or row.phase
+        how = row.ending or row.phase
         held.setdefault(row.item_id, []).append((row.id, how, tuple(posted.get(row.id, ()))))
         counts = how == Outcome.COMPLETE.value and row.acceptance != Acceptance.REJECTED.value
         complete[row.item_id] = complete.get(row.item_id, 0) + counts

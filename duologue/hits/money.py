@@ -55,7 +55,7 @@ async def chosen(
     mine = [p for p in found if everything or p.arrival_id in arrivals]
     unknown = set(arrivals) - {p.arrival_id for p in mine}
     if unknown:
-        wanted = " or ".join(state.value for state in states)
+        wanted = " or ".join(state.shown for state in states)
         raise BadInput([f"{name}: has no payment that is {wanted}" for name in sorted(unknown)])
     return mine
 
@@ -295,7 +295,7 @@ def _given_before(earlier: PaymentRow, cents: int) -> str:
     if problem := giving.differs(earlier, cents):
         raise BadInput([f"{earlier.arrival_id}: {problem}; name another --id"])
     return (
-        f"{earlier.reason} was given to {earlier.arrival_id} already, and is {earlier.state.value}"
+        f"{earlier.reason} was given to {earlier.arrival_id} already, and is {earlier.state.shown}"
     )
 
 

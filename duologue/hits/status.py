@@ -94,9 +94,8 @@ def _status_text(at: Desk, values: dict[str, Any]) -> str:
         f"HITs             {hits}",
     ]
     for state, total in values["ledger"].items():
-        lines.append(
-            f"{state:<16} {count(total['payments'], 'payment')}, {at.money(total['cents'])}"
-        )
+        amount = f"{count(total['payments'], 'payment')}, {at.money(total['cents'])}"
+        lines.append(f"{LedgerState(state).shown:<16} {amount}")
     put_off: dict[str, list[str]] = {}
     for problem in values["problems"]:
         where = problem.get("arrival") or problem.get("hit")

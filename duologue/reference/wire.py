@@ -73,11 +73,17 @@ def sections(module: ModuleType) -> Iterator[str]:
         yield f"## `{name}`\n\n{_plain(model.__doc__)}\n"
         if issubclass(model, StrEnum):
             yield ", ".join(f"`{member.value}`" for member in model) + "\n"
-        elif model.model_fields:
+        elif fields := _fields(model):
             rows = ["| field | type | default |", "|---|---|---|"]
-            for field, info in model.model_fields.items():
+            for field, info in fields.items():
                 rows.append(f"| `{field}` | {_type(info)} | {_default(info)} |")
             yield "\n".join(rows) + "\n"
+
+
+def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    # Names of models that stand further down are known only once it has been built again.
+    model.model_rebuild()
+    return model.model_fields
 
 
 def _in_order(module: ModuleType) -> Iterator[tuple[str, Any]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, expect
 from sqlalchemy import Table, select
@@ -14,7 +15,7 @@ from chatserver.server import Server
 from dialogs.record import tables
 from dialogs.rules import AdminRole
 from duologue.simulate import Pace, Plan, Summary, simulate
-from tests.e2e.stage import WAIT_MS
+from tests.e2e.stage import WAIT_MS, Person, Stage, on_stage, photos, quick, write_study
 from tests.team import PASSWORD, add_admin
 
 DESK: Final[dict[str, Any]] = {"viewport": {"width": 1440, "height": 900}}
@@ -168,3 +169,29 @@ async def at_work(browser: Browser, server: Server) -> AsyncIterator[Office]:
         raise
     else:
         await office.close()
+
+
+class TwoTalk(NamedTuple):
+    """Two people who have begun a dialog, and an owner who has signed in."""
+
+    stage: Stage
+    office: Office
+    owner: Colleague
+    questioner: Person
+    answerer: Person
+
+
+@asynccontextmanager
+async def two_talk(
+    browser: Browser, folder: Path, redis_url: str, **changes: str
+) -> AsyncIterator[TwoTalk]:
+    """A study on the stage, with keys of its file changed. Nobody loses their seat for being away
+    while the team looks at it."""
+    site = write_study(folder / "study", photos(folder / "photos"), **changes)
+    config = quick(site, rules={"grace_s": 60.0})
+    async with (
+        on_stage(browser, site, redis_url, config) as stage,
+        at_work(browser, stage.server) as office,
+    ):
+        owner = await office.colleague()
+        yield TwoTalk(stage, office, owner, *await stage.pair())

@@ -11,8 +11,8 @@ from playwright.async_api import Browser, Locator, Page, expect
 
 from dialogs.record import tables
 from tests.e2e.inspector import too_wide
-from tests.e2e.office import Colleague, Office, at_work
-from tests.e2e.stage import WAIT_MS, Person, on_stage, photos, quick, write_study
+from tests.e2e.office import Colleague, Office, two_talk
+from tests.e2e.stage import WAIT_MS, Person
 
 pytestmark = pytest.mark.e2e
 
@@ -76,14 +76,8 @@ async def open_from_now(owner: Colleague) -> None:
 async def test_what_the_team_does_to_a_live_dialog(
     browser: Browser, tmp_path: Path, redis_url: str
 ) -> None:
-    site = write_study(tmp_path / "study", photos(tmp_path / "photos"))
-    config = quick(site, rules={"grace_s": 60.0})
-    async with (
-        on_stage(browser, site, redis_url, config) as stage,
-        at_work(browser, stage.server) as office,
-    ):
-        owner = await office.colleague()
-        questioner, answerer = await stage.pair()
+    async with two_talk(browser, tmp_path, redis_url) as there:
+        _, office, owner, questioner, answerer = there
         await open_from_now(owner)
         (dialog,) = await office.rows(tables.dialogs)
 
@@ -228,13 +222,8 @@ async def test_what_a_worker_writes_is_text_wherever_the_team_reads_it(
     browser: Browser, tmp_path: Path, redis_url: str
 ) -> None:
     short = {"rounds": "2", "pair_again_below": "1"}
-    site = write_study(tmp_path / "study", photos(tmp_path / "photos"), **short)
-    async with (
-        on_stage(browser, site, redis_url, quick(site, rules={"grace_s": 60.0})) as stage,
-        at_work(browser, stage.server) as office,
-    ):
-        owner = await office.colleague()
-        questioner, answerer = await stage.pair()
+    async with two_talk(browser, tmp_path, redis_url, **short) as there:
+        _, office, owner, questioner, answerer = there
         await open_from_now(owner)
         for person, other, text in zip(
             (questioner, answerer) * 2, (answerer, questioner) * 2, ODD, strict=True

@@ -10,8 +10,8 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from dialogs.record import tables
-from tests.e2e.office import Colleague, Office, at_work
-from tests.e2e.stage import WAIT_MS, on_stage, photos, quick, rounds, write_study
+from tests.e2e.office import Colleague, Office, two_talk
+from tests.e2e.stage import WAIT_MS, rounds
 
 pytestmark = pytest.mark.e2e
 
@@ -34,14 +34,8 @@ async def answers_the_question(owner: Colleague, opener: str, told: str) -> None
 async def test_a_pause_lets_nobody_in_and_ends_nothing(
     browser: Browser, tmp_path: Path, redis_url: str
 ) -> None:
-    site = write_study(tmp_path / "study", photos(tmp_path / "photos"))
-    config = quick(site, rules={"grace_s": 60.0})
-    async with (
-        on_stage(browser, site, redis_url, config) as stage,
-        at_work(browser, stage.server) as office,
-    ):
-        owner = await office.colleague()
-        questioner, answerer = await stage.pair()
+    async with two_talk(browser, tmp_path, redis_url) as there:
+        stage, office, owner, questioner, answerer = there
         await owner.go("Study")
         await answers_the_question(owner, "pause", "The study is paused.")
         await expect(owner.get("status")).to_contain_text("Paused", timeout=WAIT_MS)
@@ -73,14 +67,8 @@ async def test_a_pause_lets_nobody_in_and_ends_nothing(
 async def test_changed_limits_and_pay_are_those_of_dialogs_to_come(
     browser: Browser, tmp_path: Path, redis_url: str
 ) -> None:
-    site = write_study(tmp_path / "study", photos(tmp_path / "photos"))
-    config = quick(site, rules={"grace_s": 60.0})
-    async with (
-        on_stage(browser, site, redis_url, config) as stage,
-        at_work(browser, stage.server) as office,
-    ):
-        owner = await office.colleague()
-        questioner, answerer = await stage.pair()
+    async with two_talk(browser, tmp_path, redis_url) as there:
+        _, office, owner, questioner, answerer = there
         await owner.go("Study")
         await owner.fill("limit-turn_limit_s", "soon")
         await owner.press("limits-review")

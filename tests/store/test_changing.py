@@ -88,6 +88,13 @@ async def test_a_change_is_kept_with_who_and_why(record: Record) -> None:
         ({"dialog_limit_s": 7000.0}, "recruiter.assignment_duration_s must be at least 8220"),
         ({"lobby_limit_s": 20.0}, "lobby.start_s must be less than lobby.limit_s"),
         ({"pay_left": 200}, "pay.left must not be more than pay.complete"),
+        (
+            {"pay_complete": 100_000},
+            "pay.complete must not be more than 15.00, 10 times the full pay of the study file; "
+            "whoever means it changes the file.",
+        ),
+        ({"pay_waiting_per_minute": 1_501}, "pay.waiting_per_minute must not be more than 15.00"),
+        ({"pay_complete": 2_147_483_647}, "pay.complete must not be more than 10000000.00"),
     ],
 )
 async def test_what_does_not_fit_together_is_refused(

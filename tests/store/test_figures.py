@@ -9,6 +9,8 @@ import pytest_asyncio
 from sqlalchemy import Connection, update
 
 from dialogs.record import decisions, leases, studies
+from dialogs.record.audit import audited
+from dialogs.record.endings import DIALOG_END
 from dialogs.record.figures import (
     Happened,
     Hits,
@@ -24,12 +26,14 @@ from dialogs.record.tables import arrivals, hits, items, ledger
 from dialogs.rules import (
     Acceptance,
     ArrivalStatus,
+    Ending,
     HitState,
     LedgerState,
     Outcome,
     Phase,
     Release,
     ReportKind,
+    SeatStatus,
     StudyStatus,
 )
 from tests.records import OPENED_AT, STUDY, arrival_row, begin_study, open_a_dialog, opened
@@ -56,7 +60,7 @@ async def test_what_has_not_begun_is_nothing(record: Record) -> None:
     assert now.in_lobby == now.inside == 4
     assert now.oldest_wait_s == 100.0
     assert now.live == {Phase.PAIRED: 0, Phase.SOLO: 0}
-    assert now.ended == dict.fromkeys(Outcome, 0)
+    assert now.ended == dict.fromkeys(Ending, 0)
     assert now.ledger == dict.fromkeys(LedgerState, Payments())
     assert now.hits == dict.fromkeys(HitState, Hits())
     assert (now.seen_at, now.recruits_until) == (None, None)
@@ -80,7 +84,8 @@ async def test_a_place_is_done_once_and_only_by_a_dialog_that_counts(record: Rec
     now = await record.read(figures, STUDY, NOW)
     assert (now.places, now.done, now.relaunches) == (4, 1, 1)
     assert now.live == {Phase.PAIRED: 0, Phase.SOLO: 1}
-    assert now.ended == {Outcome.COMPLETE: 3, Outcome.SOLO: 0, Outcome.ABANDONED: 1}
+    ended = {ending: n for ending, n in now.ended.items() if n}
+    assert ended == {Ending.COMPLETE: 3, Ending.ABANDONED: 1}
 
 
 async def test_money_hits_and_who_is_at_work(record: Record) -> None:
@@ -148,6 +153,36 @@ async def test_what_happened_last(record: Record) -> None:
     ]
     assert await record.read(latest, STUDY, 5) == found
     assert await record.read(latest, STUDY, 2) == found[:2]
+
+
+async def test_what_was_ended_from_outside_is_not_called_abandoned(record: Record) -> None:
+    def ends(connection: Connection) -> None:
+        for number, (item, how) in enumerate(
+            (("dog", Release.ENDED_BY_TEAM), ("cat", Release.ENDED_BY_TEAM), ("fox", Release.LEFT))
+        ):
+            arrival, dialog = f"arrival-{number}", f"d{number}"
+            add_dialog(
+                connection,
+                dialog,
+                item,
+                phase=Phase.ENDED,
+                outcome=Outcome.ABANDONED,
+                people=[(arrival, SeatStatus.DONE)],
+            )
+            release(connection, arrival, 0, how=how, dialog=dialog)
+        table, row = audited(STUDY, None, DIALOG_END, "d0", None, {"cents": {}}, OPENED_AT)
+        connection.execute(table.insert(), row)
+
+    write(record, ends)
+    now = await record.read(figures, STUDY, NOW)
+    assert {ending: n for ending, n in now.ended.items() if n} == {
+        Ending.ENDED_BY_TEAM: 1,
+        Ending.TIME_LIMIT: 1,
+        Ending.ABANDONED: 1,
+    }
+    happened = {(each.dialog_id, each.what) for each in await record.read(latest, STUDY, 20)}
+    assert {what for dialog, what in happened if dialog == "d0"} == {"opened", "ended_by_team"}
+    assert ("d1", "time_limit") in happened
 
 
 async def test_another_study_in_the_same_record_counts_for_nothing(record: Record) -> None:

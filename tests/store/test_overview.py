@@ -43,6 +43,7 @@ async def test_a_study_that_has_not_begun(database_url: str) -> None:
         await begin_study(record, people=0, items=("dog", "cat"))
         found = await record.read(overview.overview, STUDY, OPENED_AT)
     assert found == Overview(
+        began_at=None,
         places=2,
         done=0,
         live=0,

@@ -27,9 +27,9 @@ from dialogs.rules import (
     Acceptance,
     AdminRole,
     ArrivalStatus,
+    Ending,
     HitState,
     LedgerState,
-    Outcome,
     Phase,
     Release,
     Role,
@@ -92,7 +92,7 @@ async def test_filters_find_what_they_say(database_url: str) -> None:
 
         assert await found() == ["d-2", "d-1"]
         assert await found(phase=Phase.PAIRED) == ["d-2"]
-        assert await found(outcome=Outcome.COMPLETE) == ["d-1"]
+        assert await found(outcome=Ending.COMPLETE) == ["d-1"]
         assert await found(acceptance=Acceptance.REJECTED) == ["d-1"]
         assert await found(flag="repeats") == ["d-1"]
         assert await found(flag="other") == []

@@ -13,7 +13,7 @@ from dialogs.record.review_desk import ReviewDesk
 from dialogs.record.review_queue import CLAIM_S, Filters, claimed
 from dialogs.record.store import Record
 from dialogs.record.tables import judgements, ledger, relaunches, review_claims
-from dialogs.rules import Acceptance, LedgerState, Outcome, Phase
+from dialogs.rules import Acceptance, Ending, LedgerState, Outcome, Phase
 from tests.records import STUDY, rows_of
 from tests.recruiting import add_dialog, add_items
 from tests.reviews import ANY, ENDED_AT, Review, add_admins, reviewing
@@ -59,11 +59,11 @@ FILTERS: dict[str, tuple[Filters, list[int]]] = {
     "a flag that nobody has": (Filters(flag="none"), []),
     "no flag": (Filters(unflagged=True), [0, 2]),
     "a worker": (Filters(worker="worker-2a"), [2]),
-    "complete": (Filters(outcome=Outcome.COMPLETE), [0, 1, 3]),
+    "complete": (Filters(outcome=Ending.COMPLETE), [0, 1, 3]),
     "not complete": (Filters(complete=False), [2]),
     "since": (Filters(since=ENDED_AT + 2), [2, 3]),
     "until": (Filters(until=ENDED_AT + 2), [0, 1]),
-    "several": (Filters(flag="copied", since=ENDED_AT + 2, outcome=Outcome.COMPLETE), [3]),
+    "several": (Filters(flag="copied", since=ENDED_AT + 2, outcome=Ending.COMPLETE), [3]),
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dialogs.events import Meta, Opened, Part, Said, SeatTaken
+from dialogs.events import Meta, Opened, Part, Said, SeatLost, SeatTaken, Settlement
 from dialogs.quality import (
     Finding,
     Flag,
@@ -23,7 +23,7 @@ from dialogs.quality import (
     summary,
     talk_of,
 )
-from dialogs.rules import Role, Rules
+from dialogs.rules import Phase, Release, Role, Rules, SeatEnd
 from dialogs.state import fold
 
 CAPTION = "two dogs sleep on a red sofa"
@@ -404,6 +404,29 @@ def test_a_talk_is_made_from_the_fold() -> None:
         True,
     )
     assert flags(made) == {Flag.TOO_FAST, Flag.SAME_ADDRESS}
+
+
+def test_who_is_left_alone_is_not_judged_as_half_of_a_pair() -> None:
+    seats = (SeatTaken(Q, "a1", "w1"), SeatTaken(A, "a2", "w2"))
+    texts = [f"is there a dog on the left of sofa number {n}?" for n in range(9)]
+    state = fold(
+        "d",
+        [
+            Opened(5.0, Rules(), "i", 1, seats),
+            Said(10.0, Q, "k0", 1, (Part("is it big?"),)),
+            SeatLost(10.1, Q, SeatEnd.LEAVE, Phase.SOLO, Settlement("a1", Release.LEFT, 0)),
+            *(
+                Said(10.3 + 9 * n, A, f"k{n + 1}", n + 1, (Part(text),))
+                for n, text in enumerate(texts)
+            ),
+        ],
+    )
+    lengths = {A: Lengths(workers=40, median=2.0, mad=0.5)}
+    made = talk_of(state, CAPTION, "en", lengths=lengths)
+    assert [line.alone for line in made.lines] == [False] + [True] * 9
+    assert flags(made) == set()
+    paired = replace(made, lines=tuple(replace(line, alone=False) for line in made.lines))
+    assert flags(paired) == {Flag.COUNTER_QUESTION, Flag.LENGTH_OUTLIER, Flag.TOO_FAST}
 
 
 _ODD = st.sampled_from(

@@ -25,14 +25,14 @@ from dialogs.record import tables
 from dialogs.record.decisions import happenings
 from dialogs.record.leases import HITS, SERVING
 from dialogs.record.studies import new_study
-from dialogs.rules import LedgerState, Role
+from dialogs.rules import Acceptance, LedgerState, Outcome, Phase, Role, SeatStatus
 from duologue.console import site_of
 from duologue.watch import watched
 from duologue.words import lasting
 from tests.desks import STUDY_FILE, Desk, desk_of
 from tests.live import until
 from tests.records import STUDY, open_a_dialog, opened
-from tests.recruiting import add_arrival
+from tests.recruiting import add_arrival, add_dialog, add_items, release
 from tests.services import PostgresServer
 
 SECRETS = ("worker-", "PERSON", "person-", "a private matter", "\x1b")
@@ -107,6 +107,36 @@ def test_a_study_at_a_glance(desk: Desk) -> None:
     assert found["attention"] == [{"what": "payments_held", "number": 1}]
     assert found["latest"][0]["what"] in ("opened", "left", "completed")
     assert not [each for each in SECRETS if each in out]
+
+
+def test_a_study_says_what_waits_for_review_and_what_was_refused(desk: Desk) -> None:
+    def judged(connection: Connection) -> None:
+        for n, acceptance in ((20, None), (22, None), (24, Acceptance.ACCEPTED)):
+            people = [f"arrival-{n}", f"arrival-{n + 1}"]
+            for arrival in (n, n + 1):
+                add_arrival(connection, arrival)
+            add_items(connection, [f"item-{n}"])
+            add_dialog(
+                connection,
+                f"d_{n}",
+                f"item-{n}",
+                phase=Phase.ENDED,
+                outcome=Outcome.COMPLETE,
+                acceptance=acceptance,
+                people=[(arrival, SeatStatus.DONE) for arrival in people],
+            )
+            for arrival in people:
+                release(connection, arrival, 150, dialog=f"d_{n}", state=LedgerState.CANCELLED)
+
+    desk.write(judged)
+    code, out, _ = desk.duologue("status")
+    assert code == 0
+    assert "to review  2 dialogs\n" in out
+    assert "refused    6 payments, 9.00 USD\n" in out
+    assert "cancelled" not in out
+    assert json.loads(desk.duologue("status", "--json")[1])["to_review"] == 2
+    assert "to review  2 dialogs\n" in desk.duologue("watch", "--once")[1]
+    assert "refused          6 payments, 9.00 USD\n" in desk.duologue("hits", "status")[1]
 
 
 def test_people_without_a_server_need_attention(desk: Desk) -> None:

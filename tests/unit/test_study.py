@@ -258,6 +258,7 @@ def test_each_fault_is_one_line_that_names_the_key(tmp_path: Path, text: str, sa
         ("[recruiter]\nassignment_duration_s = 4819", "recruiter.assignment_duration_s"),
         ("[protocol]\ndialog_limit_s = 6000", "recruiter.assignment_duration_s"),
         ("[pay]\nleft = '1.51'", "pay.left"),
+        ("[pay]\ncomplete = '10000000.01'", "pay.complete must not be more than"),
     ],
 )
 def test_settings_that_cannot_all_hold_are_named(tmp_path: Path, more: str, key: str) -> None:

@@ -27,15 +27,17 @@ from chatserver.monitor.sessions import (
     LONGEST_S,
     SEEN_EVERY_S,
     Sessions,
+    cookie_of,
     session_id_of,
 )
 from chatserver.tokens import Tokens
 from dialogs.record import admins, tables
+from dialogs.record.studies import new_study
 from dialogs.rules import AdminRole
 from duologue.admin import demo_line, how_to_begin
 from duologue.serve import Site
 from tests.live import WITHIN_S, Live, eventually
-from tests.team import PASSWORD, Member, add_admin, join, signed_in
+from tests.team import PASSWORD, Member, add_admin, cookie_for, join, signed_in
 
 ME = "/api/monitor/me"
 WRONG = {"error": "The name or the password is not right.", "code": "wrong", "retry_after_s": None}
@@ -73,12 +75,12 @@ class Answer:
 
     @property
     def session(self) -> Morsel[str]:
-        (found,) = [each for each in self.cookie.values() if each.key.endswith(COOKIE)]
+        (found,) = [each for each in self.cookie.values() if COOKIE in each.key]
         return found
 
     @property
     def device(self) -> Morsel[str]:
-        (found,) = [each for each in self.cookie.values() if each.key.endswith(DEVICE_COOKIE)]
+        (found,) = [each for each in self.cookie.values() if DEVICE_COOKIE in each.key]
         return found
 
 
@@ -280,7 +282,7 @@ async def test_the_cookie_over_http(live: Live) -> None:
     # Not behind a proxy anybody may say this.
     answer = await sign_in(live, X_Forwarded_Proto="https")
     morsel = answer.session
-    assert morsel.key == COOKIE
+    assert morsel.key == cookie_of(COOKIE, live.study_id)
     assert (morsel["httponly"], morsel["samesite"], morsel["path"]) == (True, "Strict", "/")
     assert (morsel["secure"], morsel["domain"], morsel["max-age"]) == ("", "", "")
     # 256 bits.
@@ -306,23 +308,40 @@ async def test_the_cookie_over_https(live: Live, server: dict[str, Any], told: s
     await add_admin(live.record, "ada")
     answer = await sign_in(live, X_Forwarded_Proto=told)
     morsel = answer.session
-    assert morsel.key == f"__Host-{COOKIE}"
+    plain = cookie_of(COOKIE, live.study_id)
+    assert morsel.key == f"__Host-{plain}"
     assert (morsel["secure"], morsel["path"], morsel["domain"]) == (True, "/", "")
     # Another server on this host, or one without TLS, could have set the other one.
-    for name, status in ((COOKIE, 401), (f"__Host-{COOKIE}", 200)):
+    for name, status in ((plain, 401), (f"__Host-{plain}", 200)):
         headers = {"Cookie": f"{name}={answer.token}", "X-Forwarded-Proto": told}
         async with live.http.get(live.urls[0] + ME, headers=headers) as response:
             assert response.status == status, name
+
+
+async def test_a_browser_may_be_signed_in_to_two_studies_of_one_host(live: Live) -> None:
+    """Ports have no cookies of their own."""
+    await begin(live)
+    jar: dict[str, str] = {}
+    study = live.servers[0].service.config.study
+    await live.record.writer.commit(new_study("another", {}, time.time()))
+    for study_id in (study.id, "another"):
+        # The other study's server, as far as its cookies go.
+        object.__setattr__(study, "id", study_id)
+        answer = await sign_in(live)
+        assert answer.status == 200
+        jar |= {morsel.key: morsel.value for morsel in answer.cookie.values()}
+    assert len(jar) == 4
+    assert all(re.fullmatch(r"duologue_(monitor|device)_[0-9a-f]{12}", name) for name in jar)
 
 
 async def test_a_sign_in_begins_a_new_session_and_ends_the_last_one(live: Live) -> None:
     """Who has put a cookie into somebody's browser beforehand has nothing by it."""
     await begin(live)
     planted = "planted-by-somebody-who-waits-for-the-sign-in"
-    first = await sign_in(live, Cookie=f"{COOKIE}={planted}")
+    first = await sign_in(live, Cookie=cookie_for(live, planted))
     assert first.token != planted
     assert (await Member(live, "", "", planted, "").get(ME))[0] == 401
-    second = await sign_in(live, Cookie=f"{COOKIE}={first.token}")
+    second = await sign_in(live, Cookie=cookie_for(live, first.token))
     assert second.token != first.token
     assert second.body["csrf"] != first.body["csrf"]
     assert (await browser_of(live, first).get(ME))[0] == 401
@@ -454,7 +473,8 @@ async def test_open_sockets_are_told_that_their_session_is_over(live: Live) -> N
     sessions = app[SESSIONS] = Sessions(live.servers[0].service)
     sessions.on_signed_out.append(told.extend)
     ada = await join(live, AdminRole.OWNER, "bob")
-    request = Mock(web.Request, cookies={COOKIE: ada.token}, secure=False, app=app, headers={})
+    cookie = cookie_of(COOKIE, live.study_id)
+    request = Mock(web.Request, cookies={cookie: ada.token}, secure=False, app=app, headers={})
     admin = await admit_socket(request, {"csrf": ada.csrf})
     assert admin is not None
     assert (admin.name, admin.session_id) == ("bob", ada.session_id)
@@ -471,7 +491,7 @@ async def test_open_sockets_are_told_that_their_session_is_over(live: Live) -> N
     await sessions._look()
     assert told == [ada.session_id]
     again = await signed_in(live, "bob", ada.id)
-    request.cookies = {COOKIE: again.token}
+    request.cookies = {cookie: again.token}
     admin = await admit_socket(request, {"csrf": again.csrf})
     assert admin is not None
     await sessions.end_all(admin)
@@ -532,7 +552,7 @@ async def test_a_form_of_another_site_signs_nobody_in(live: Live) -> None:
 async def test_no_other_site_may_show_it_in_a_frame(live: Live) -> None:
     await begin(live, frame_ancestors=("https://workersandbox.mturk.com",))
     ada = await join(live, AdminRole.OWNER)
-    headers = {"Cookie": f"{COOKIE}={ada.token}"}
+    headers = {"Cookie": cookie_for(live, ada.token)}
     for path in ("/monitor", "/monitor/x", "/sign-in", "/static/monitor.html", ME):
         async with live.http.get(live.urls[0] + path, headers=headers) as response:
             assert response.status == 200
@@ -679,20 +699,21 @@ async def test_who_guesses_at_the_same_address_keeps_nobody_waiting_in_their_own
     await add_admin(live.record, "ben")
     first = await sign_in(live)
     assert (first.device["httponly"], first.device["samesite"]) == (True, "Strict")
-    ada, bens = f"{DEVICE_COOKIE}={first.device.value}", (await sign_in(live, "ben")).device.value
+    name = cookie_of(DEVICE_COOKIE, live.study_id)
+    ada, bens = f"{name}={first.device.value}", (await sign_in(live, "ben")).device.value
     other = Tokens("another secret key of another server", live.study_id)
     alias = live.servers[0].service.tokens.admin_name("ada")
     forged = [bens, other.device(alias), f"{alias}.x", "", "x" * 3000, "\u00e4"]
     while (await sign_in(live, password="wrong wrong wrong")).status != 429:
         pass
     for value in forged:
-        answer = await sign_in(live, Cookie=f"{DEVICE_COOKIE}={value}")
+        answer = await sign_in(live, Cookie=f"{name}={value}")
         assert answer.status == 429, value
     assert (await sign_in(live)).status == 429
     again = await sign_in(live, Cookie=ada)
     assert again.status == 200
     # It is known already.
-    assert [each.key for each in again.cookie.values()] == [COOKIE]
+    assert [each.key for each in again.cookie.values()] == [cookie_of(COOKIE, live.study_id)]
     # Whoever has stolen it can try no more often than others, and is nobody by it.
     clock.at += 1
     for _ in range(5):

@@ -11,13 +11,12 @@ import orjson
 import pytest
 import socketio
 
-from chatserver.monitor.sessions import COOKIE
 from chatserver.monitor.wire import Board
 from dialogs.rules import AdminRole, StudyStatus
 from tests.live import Live, letter, until
 from tests.monitors import OpenMonitor
 from tests.services import PostgresServer
-from tests.team import Member, join
+from tests.team import Member, cookie_for, join
 
 
 @asynccontextmanager
@@ -34,7 +33,7 @@ async def a_monitor(
 
 
 def cookie_of(who: Member) -> dict[str, str]:
-    return {"Cookie": f"{COOKIE}={who.token}"}
+    return {"Cookie": cookie_for(who.live, who.token)}
 
 
 def in_the_form_of_its_model(monitor: OpenMonitor) -> bool:
@@ -228,7 +227,7 @@ async def test_nobody_gets_in_who_is_not_signed_in(live: Live) -> None:
         (cookie_of(who), {"csrf": 7}),
         (cookie_of(who), [who.csrf]),
         (cookie_of(who), {"token": worker.token}),
-        ({"Cookie": f"{COOKIE}=made-up"}, {"csrf": who.csrf}),
+        ({"Cookie": cookie_for(live, "made-up")}, {"csrf": who.csrf}),
     ):
         monitor = OpenMonitor()
         with pytest.raises(socketio.exceptions.ConnectionError):

@@ -8,10 +8,9 @@ import pytest
 from aiohttp import hdrs
 from yarl import URL
 
-from chatserver.monitor.sessions import COOKIE
 from dialogs.rules import AdminRole
 from tests.live import Live
-from tests.team import Member, join
+from tests.team import Member, cookie_for, join
 
 KEY = "key-of-a-page"
 
@@ -19,7 +18,7 @@ KEY = "key-of-a-page"
 async def asked(owner: Member, path: str, body: str) -> tuple[int, dict[str, Any]]:
     """Sends a body as it stands."""
     headers = {
-        hdrs.COOKIE: f"{COOKIE}={owner.token}",
+        hdrs.COOKIE: cookie_for(owner.live, owner.token),
         hdrs.CONTENT_TYPE: "application/json",
         "X-CSRF-Token": owner.csrf,
     }
@@ -33,7 +32,7 @@ async def test_a_place_in_a_list_of_chains_is_a_number_of_ours(live_each: Live, 
     await live_each.begin()
     owner = await join(live_each, AdminRole.OWNER)
     url = URL(f"{live_each.urls[0]}/api/monitor/chains?after={odd}", encoded=True)
-    cookie = {hdrs.COOKIE: f"{COOKIE}={owner.token}"}
+    cookie = {hdrs.COOKIE: cookie_for(owner.live, owner.token)}
     async with live_each.http.get(url, headers=cookie) as answer:
         assert (answer.status, (await answer.json())["error"]) == (
             400,
@@ -138,7 +137,10 @@ async def test_an_address_that_is_none_is_not_found_as_anything_else_is_not(live
 async def test_the_page_of_the_sign_in_asks_without_an_error_who_is_there(live: Live) -> None:
     await live.begin()
     async with live.http.get(f"{live.urls[0]}/api/sign-in") as answer:
-        assert (answer.status, await answer.json()) == (200, {"me": None})
+        assert (answer.status, await answer.json()) == (
+            200,
+            {"me": None, "study": live.config.study.title},
+        )
     owner = await join(live, AdminRole.OWNER)
     status, told = await owner.get("/api/sign-in")
     assert (status, told["me"]["name"], told["me"]["csrf"]) == (200, owner.name, owner.csrf)

@@ -13,7 +13,7 @@ from dialogs.record.tables import findings, workers
 from dialogs.record.writer import Decision
 from dialogs.rules import AdminRole
 from tests.live import Live
-from tests.team import Member, join
+from tests.team import Member, cookie_for, join
 
 API = "/api/monitor"
 LISTS = ("dialogs", "workers", "hits", "chains", "ledger", "requests")
@@ -34,6 +34,9 @@ async def test_every_view_of_a_study_that_runs(live_each: Live) -> None:
     now = await read(who, "now")
     assert (now["places"], now["done"], now["live"], now["cost"]) == (2, 1, 1, 300)
     assert now["forecast"] == 600
+    assert now["began_at"] == min(row.created_at for row in await live.rows_of("arrivals"))
+    # Whoever has this address may come.
+    assert (await read(who, "me"))["study"]["work"].endswith("/work")
     assert now["hourly"] > 0
     chart = await read(who, "chart?hours=1")
     assert sum(point["pairs"] for point in chart["points"]) == 2
@@ -187,6 +190,35 @@ async def test_filters_are_those_of_the_address(live: Live) -> None:
     assert (await read(who, "workers?flagged=true"))["total"] == 0
 
 
+async def test_what_was_ended_from_outside_is_not_called_abandoned(live_each: Live) -> None:
+    live = live_each
+    asker, teller = await live.two(items=3)
+    await live.converse(asker, teller, 1)
+    owner = await join(live, AdminRole.OWNER)
+    (held,) = await live.dialogs()
+    by_team = held.state.dialog_id
+    end = {"key": "an-end-of-the-team", "reason": "The picture is broken."}
+    assert (await owner.post(f"{API}/dialogs/{by_team}/end", end))[0] == 200
+    for person in (asker, teller):
+        await person.shows("released")
+
+    (row,) = (await read(owner, "dialogs?outcome=ended_by_team"))["rows"]
+    assert (row["id"], row["outcome"], row["ending"]) == (by_team, "abandoned", "ended_by_team")
+    for other in ("abandoned", "time_limit", "complete", "solo"):
+        assert (await read(owner, f"dialogs?outcome={other}"))["rows"] == []
+    dialog = await read(owner, f"dialogs/{by_team}")
+    assert dialog["standing"]["ending"] == dialog["entries"][-1]["why"] == "ended_by_team"
+    person = await read(owner, f"workers/{row['workers'][0]}")
+    assert [each["ending"] for each in person["dialogs"]] == ["ended_by_team"]
+    (chain,) = (await read(owner, "chains"))["rows"]
+    assert chain["caption"] == row["caption"]
+    assert [each["how"] for each in chain["dialogs"]] == ["ended_by_team"]
+    waits = {"verdict": None, "outcome": "ended_by_team", "dry_run": True}
+    assert (await owner.post(f"{API}/review/bulk", waits))[1]["dialogs"] == 1
+    waits["outcome"] = "abandoned"
+    assert (await owner.post(f"{API}/review/bulk", waits))[1]["dialogs"] == 0
+
+
 async def test_who_only_watches_is_not_told_who_people_are(live: Live) -> None:
     await live.begin()
     (person,) = await live.people(1)
@@ -256,7 +288,7 @@ async def test_the_picture_is_for_the_team_alone(live: Live) -> None:
     who = await join(live, AdminRole.VIEWER)
     async with live.http.get(
         f"{live.urls[0]}{API}/items/{item.id}/picture",
-        headers={"Cookie": f"duologue_monitor={who.token}"},
+        headers={"Cookie": cookie_for(live, who.token)},
     ) as response:
         assert response.status == 200
         assert response.content_type.startswith("image/")

@@ -40,6 +40,10 @@ export type EntryKind =
  */
 export type Outcome = "complete" | "solo" | "abandoned";
 /**
+ * How a dialog ended, as the team is told: its outcome, unless it was ended from outside.
+ */
+export type Ending = "complete" | "solo" | "abandoned" | "ended_by_team" | "time_limit";
+/**
  * How one arrival ended.
  */
 export type Release =
@@ -152,10 +156,12 @@ export interface SignIn {
   password: string;
 }
 /**
- * `GET /api/sign-in`: who this browser is signed in as, if at all.
+ * `GET /api/sign-in`: who this browser is signed in as, if at all, and the title of the study,
+ * which its workers read as well.
  */
 export interface SignedIn {
   me: Me | null;
+  study: string;
 }
 /**
  * `GET /api/monitor/me`. `csrf` goes into the header X-CSRF-Token of every change, and into
@@ -167,6 +173,10 @@ export interface Me {
   csrf: string;
   study: StudyBrief;
 }
+/**
+ * `work` is the address that whoever wants to take part opens; empty where they come by HITs or
+ * by invitations of their own.
+ */
 export interface StudyBrief {
   id: string;
   title: string;
@@ -176,6 +186,7 @@ export interface StudyBrief {
   posts: boolean;
   pays: boolean;
   messages: boolean;
+  work: string;
 }
 /**
  * An action was carried out, or, with `request`, will be by the hit manager.
@@ -236,10 +247,12 @@ export interface BoardSeat {
  * `done` of `places` are complete and not rejected. `rate` is complete dialogs an hour over the
  * last hour, `ends_at` when it would be done at that rate. `cost` is what is owed or paid so
  * far, `forecast` what it comes to when every place is done. `hourly` is what an hour of
- * people's time has been paid, at the median.
+ * people's time has been paid, at the median. `began_at` is when the first person came; None
+ * while nobody has.
  */
 export interface Now {
   at: number;
+  began_at: number | null;
   status: StudyStatus;
   places: number;
   done: number;
@@ -344,7 +357,7 @@ export interface Happened {
 }
 /**
  * What happened, as event `seq`. `text` is what was said, told, or the reason of the end;
- * `why` how a seat was lost, or the outcome; `seconds` how much longer it may take.
+ * `why` how a seat was lost, or how the dialog ended; `seconds` how much longer it may take.
  */
 export interface Entry {
   seq: number;
@@ -365,6 +378,7 @@ export interface Entry {
 export interface Standing {
   phase: Phase;
   outcome: Outcome | null;
+  ending: Ending | null;
   round: number;
   turn: Role | null;
   turn_at: number;
@@ -482,6 +496,7 @@ export interface DialogRow {
   place: number;
   phase: Phase;
   outcome: Outcome | null;
+  ending: Ending | null;
   acceptance: Acceptance | null;
   opened_at: number;
   ended_at: number | null;
@@ -682,6 +697,7 @@ export interface ChainRows {
  */
 export interface ChainRow {
   image_id: string;
+  caption: string;
   wanted: number;
   complete: number;
   dialogs: ChainDialog[];
@@ -834,7 +850,7 @@ export interface Bulk {
   flag?: string | null;
   unflagged?: boolean;
   worker?: string | null;
-  outcome?: Outcome | null;
+  outcome?: Ending | null;
   since?: number | null;
   until?: number | null;
   dry_run?: boolean;
@@ -869,7 +885,8 @@ export interface Limits {
 }
 /**
  * `GET /api/monitor/study`: the study file as it was read (`file`, by section), what the file
- * says of what can be changed, and what was changed.
+ * says of what can be changed, and what was changed. `keys` are what the errors call it: each
+ * one's key in the study file.
  */
 export interface StudyOut {
   status: StudyStatus;
@@ -879,6 +896,9 @@ export interface StudyOut {
   from_file: Limits;
   changes: Limits;
   may_change: string[];
+  keys: {
+    [k: string]: string;
+  };
 }
 /**
  * `GET /api/monitor/audit?by=&action=&target=&after=`, the newest first.

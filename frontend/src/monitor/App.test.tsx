@@ -245,16 +245,62 @@ describe("the live view", () => {
   });
 });
 
+describe("a study to which nobody has come", () => {
+  const begins = (study: Partial<typeof data.me.study>, status: "open" | "paused" = "open") => {
+    const now = { ...data.empty, status };
+    return open("/monitor", { me: { ...data.me, study: { ...data.me.study, ...study } }, now }, { now });
+  };
+  const link = () => find("begin")?.querySelector("a")?.getAttribute("href");
+
+  it("says what is next, with the address where it leads", async () => {
+    await begins({ posts: false, work: "https://study.example.org/work" });
+    expect(link()).toBe("https://study.example.org/work");
+    expect(text("begin")).toContain("to try it");
+    expect(text("chart")).toContain("from the first arrival on");
+    await act(() => render(null, root));
+    await begins({ posts: false, work: "" });
+    expect(text("begin")).toContain("duologue hits invite");
+    await act(() => render(null, root));
+    await begins({ posts: true, work: "" });
+    expect(text("begin")).toContain("posted by themselves");
+    expect(link()).toBe("/monitor/money");
+    await act(() => render(null, root));
+    await begins({ posts: true, work: "" }, "paused");
+    expect(link()).toBe("/monitor/study");
+  });
+
+  it("says no more of it once somebody has", async () => {
+    await open("/monitor");
+    expect(find("begin")).toBeNull();
+  });
+});
+
 describe("a dialog", () => {
   const at = `/monitor/dialogs/${data.live.id}`;
 
   it("says that a verdict is missing only where there can be one", async () => {
-    const over = (outcome: "complete" | "abandoned") => ({ ...data.complete, acceptance: null, standing: { ...data.complete.standing, outcome } });
+    const over = (outcome: "complete" | "abandoned") => ({ ...data.complete, acceptance: null, standing: { ...data.complete.standing, outcome, ending: outcome } });
     await open(at, { "dialogs/*": over("complete") });
     expect(text("facts")).toContain("undecided");
     await act(() => render(null, root));
     await open(at, { "dialogs/*": over("abandoned") });
     expect(text("facts")).not.toContain("undecided");
+  });
+
+  it("says that the team ended it, and that its time ran out", async () => {
+    const over = (ending: "ended_by_team" | "time_limit") => ({
+      ...data.endedByTeam,
+      entries: [{ seq: 1, at: data.NOW, kind: "ended" as const, why: ending }],
+      standing: { ...data.endedByTeam.standing, ending },
+    });
+    await open(at, { "dialogs/*": over("ended_by_team") });
+    expect(text("facts")).toContain("Ended by the team");
+    expect(text("transcript")).toContain("The team ended the dialog");
+    await act(() => render(null, root));
+    await open(at, { "dialogs/*": over("time_limit") });
+    expect(text("facts")).toContain("Out of time");
+    expect(text("transcript")).toContain("The dialog’s time ran out");
+    expect(root.textContent).not.toMatch(/abandoned/i);
   });
 
   it("shows what people wrote as text, each in its own direction", async () => {
@@ -619,13 +665,38 @@ describe("lists, money and the study", () => {
     expect(find("request-again")).toBeNull();
   });
 
-  it("shows what the server says against a change, and keeps what was written", async () => {
-    await open("/monitor/study", { "study/change": new Refusal(400, "pay.left must not be more than pay.complete", "bad_request") });
+  it("adds up what was judged", async () => {
+    await open("/monitor/review", { "review/stats": { ...data.stats, judged: 14, accepted: 12, rejected: 1 } });
+    expect(text("stats")).toContain("14 12 accepted, 1 rejected, 1 only pay settled");
+  });
+
+  it("names the study to whoever signs in", async () => {
+    await open("/sign-in", { me: new Refusal(401, "Please sign in.", "signed_out") });
+    expect(root.textContent).toContain("For the team that runs “Talk about a picture”.");
+  });
+
+  it("says on the closed menu how much waits for review", async () => {
+    await open("/monitor");
+    expect(text("menu")).toBe("Menu 12 to review");
+    await press("menu");
+    expect(text("menu")).toBe("Menu");
+  });
+
+  it("says beside an item's number what it is about", async () => {
+    await open("/monitor/money");
+    expect(text("chains")).toContain("COCO_000000113 A brown dog stands in front of a small red house.");
+  });
+
+  it("shows what the server says against a change in the words of the form, and keeps what was written", async () => {
+    const refusal = "pay.left must not be more than pay.complete; changes.grace_s: is no number; lobby.start_s stands in the file.";
+    await open("/monitor/study", { "study/change": new Refusal(400, refusal, "bad_request") });
     await write("limit-pay_left", "9.00");
     await press("limits-review");
     await write("change-reason", "Try");
     await press("ask-submit");
-    expect(text("problem")).toBe("pay.left must not be more than pay.complete");
+    expect(text("problem")).toBe(
+      "“Pay for whoever leaves” must not be more than “Pay for a complete dialog”; “Grace after a lost connection”: is no number; lobby.start_s stands in the file.",
+    );
     expect((find("limit-pay_left") as HTMLInputElement).value).toBe("9.00");
   });
 

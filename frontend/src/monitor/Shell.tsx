@@ -56,6 +56,7 @@ export function Shell({ place, onLeave, children }: Props) {
           onClick={() => setOpen(!open)}
         >
           {t.shell.menu}
+          {!open && <Waiting />}
         </button>
         <div class="top-menu" id="menu">
           <nav aria-label={t.shell.views}>

@@ -60,6 +60,7 @@ export class Api {
   /** Called when the server no longer knows who this is. */
   onSignedOut: () => void = () => undefined;
   #csrf = "";
+  #title = "";
   readonly #fetch: typeof fetch;
   readonly #pause: () => Promise<void>;
 
@@ -82,7 +83,13 @@ export class Api {
   async signedIn(): Promise<Answer<Me | null>> {
     const answer = await this.#ask<SignedIn>("/api/sign-in", {});
     if (!answer.ok) return answer;
+    this.#title = answer.value.study;
     return answer.value.me === null ? { ok: true, value: null } : this.#known({ ok: true, value: answer.value.me });
+  }
+  /** What the study is called, for whoever is not signed in; empty where nobody answers. */
+  async title(): Promise<string> {
+    if (this.#title === "") await this.signedIn();
+    return this.#title;
   }
   async signIn(who: SignIn): Promise<Answer<Me>> {
     return this.#known(await this.#ask<Me>("/api/sign-in", posted(who, "")));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ChartPoint } from "../generated/monitor";
-import { columnsOf, merged, thinned } from "./chart";
+import { columnsOf, merged, sinceBegin, thinned } from "./chart";
 
 const point = (at: number, change: Partial<ChartPoint> = {}): ChartPoint => ({
   at,
@@ -21,6 +21,15 @@ describe("the chart", () => {
     expect(chart.points).toHaveLength(60);
     expect(chart.points.at(-1)).toMatchObject({ at: 180_000, arrivals: 9 });
     expect(chart.points.at(-2)?.arrivals).toBe(2);
+  });
+
+  it("begins with the study, and is ten minutes wide at least", () => {
+    const chart = { step_s: 60, points: Array.from({ length: 180 }, (_, n) => point(n * 60)) };
+    const newest = chart.points.at(-1)!.at;
+    expect(sinceBegin(chart, null).points).toEqual([]);
+    expect(sinceBegin(chart, newest - 90).points).toHaveLength(10);
+    expect(sinceBegin(chart, newest - 3_000).points[0]?.at).toBe(newest - 3_000);
+    expect(sinceBegin(chart, newest - 90_000)).toEqual(chart);
   });
 
   it("leaves points of another step alone", () => {

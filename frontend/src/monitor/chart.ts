@@ -12,6 +12,17 @@ export function merged(known: Chart, fresh: Chart, hours: number): Chart {
   return { step_s: known.step_s, points: sorted.filter((point) => point.at > oldest) };
 }
 
+/** Seconds that the chart shows at least, however new a study is. */
+const LEAST_S = 600;
+
+/** Without the time before the study began, in which nothing can have happened. */
+export function sinceBegin(chart: Chart, began_at: number | null): Chart {
+  const newest = chart.points.at(-1);
+  if (newest === undefined || began_at === null) return { ...chart, points: [] };
+  const from = Math.min(began_at - chart.step_s, newest.at - LEAST_S);
+  return { ...chart, points: chart.points.filter((point) => point.at > from) };
+}
+
 export const LINES = ["arrivals", "pairs", "complete", "lost", "wait_s"] as const;
 export type LineName = (typeof LINES)[number];
 

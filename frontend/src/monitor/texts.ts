@@ -5,9 +5,9 @@ import type {
   AdminRole,
   ArrivalStatus,
   AssignmentStatus,
+  Ending,
   HitState,
   LedgerState,
-  Outcome,
   Phase,
   Release,
   RequestKind,
@@ -29,7 +29,13 @@ const acceptances: Record<Acceptance, string> = { accepted: "Accepted", rejected
 const adminRoles: Record<AdminRole, string> = { owner: "owner", reviewer: "reviewer", viewer: "viewer" };
 const roles: Record<Role, string> = { questioner: "Questioner", answerer: "Answerer" };
 const phases: Record<Phase, string> = { paired: "Talking", solo: "One is alone", ended: "Ended" };
-const outcomes: Record<Outcome, string> = { complete: "Complete", solo: "Finished alone", abandoned: "Abandoned" };
+const endings: Record<Ending, string> = {
+  complete: "Complete",
+  solo: "Finished alone",
+  abandoned: "Abandoned",
+  ended_by_team: "Ended by the team",
+  time_limit: "Out of time",
+};
 const studyStatus: Record<StudyStatus, string> = { open: "Open", paused: "Paused" };
 const requestStates: Record<RequestState, string> = {
   wanted: "Waits for the hit manager",
@@ -53,7 +59,7 @@ const releases: Record<Release, string> = {
   returned: "returned the work",
   screened_out: "screened out",
   study_full: "found the study full",
-  ended_by_team: "ended by the team",
+  ended_by_team: "ended by the team or the time limit",
 };
 const ledgerStates: Record<LedgerState, string> = {
   owed: "Owed",
@@ -169,7 +175,7 @@ export const t = {
   adminRoles,
   roles,
   phases,
-  outcomes,
+  endings,
   acceptances,
   releases,
   ledgerStates,
@@ -190,7 +196,7 @@ export const t = {
   signIn: {
     windowTitle: "Sign in – Duologue monitor",
     title: "Sign in to the monitor",
-    what: "For the team that runs this study.",
+    what: (study: string) => (study === "" ? "For the team that runs this study." : `For the team that runs “${study}”.`),
     name: "Name",
     password: "Password",
     enter: "Sign in",
@@ -202,6 +208,14 @@ export const t = {
   now: {
     attention: "What needs somebody",
     nothing: "Nothing waits for anybody.",
+    begin: {
+      nobody: "Nobody has come yet.",
+      paused: "The study is paused: open it first.",
+      link: "Send people the study’s address. Open it twice, in two private windows, to try it with yourself:",
+      invited: "Send people their invitations, which “duologue hits invite” makes. Each is an address of its own.",
+      hits: "Nothing is left to do here: HITs are posted by themselves, a few at a time, while “duologue serve” runs.",
+      seeHits: "See the HITs",
+    },
     paymentsFailed: (n: number, cash: string) => `${plural(n, "payment")} failed or held, ${cash}`,
     requestsFailed: (n: number) => `${plural(n, "request")} to the recruiter failed`,
     problems: (n: number) => `${plural(n, "problem")} reported in the last hour`,
@@ -286,7 +300,6 @@ export const t = {
   filters: {
     label: "Filters",
     all: "All",
-    yes: "Only these",
     phase: "Phase",
     outcome: "Outcome",
     acceptance: "Acceptance",
@@ -295,10 +308,13 @@ export const t = {
     since: "From",
     until: "Until",
     search: "Search by id",
-    flagged: "Flagged",
-    excluded: "Excluded",
+    flagged: "Flags",
+    onlyFlagged: "Only people with flags",
+    excluded: "Exclusion",
+    onlyExcluded: "Only people who are excluded",
     state: "State",
-    problem: "With a problem",
+    problem: "Problems",
+    onlyProblem: "Only with a problem",
     by: "Who",
     action: "Action",
     target: "On what",
@@ -346,7 +362,11 @@ export const t = {
     seatLost: (who: string, why: string) => `${who} lost the seat${why && ` (${why})`}`,
     told: (who: string) => (who === "Both" ? "The team told both" : `The team told the ${who.toLowerCase()}`),
     extended: (span: string) => `The team gave ${span} more`,
-    ended: (how: string) => `The dialog ended${how && `: ${how}`}`,
+    ended: (how: string) => {
+      if (how === "ended_by_team") return "The team ended the dialog";
+      if (how === "time_limit") return "The dialog’s time ran out";
+      return `The dialog ended${how && `: ${nameOf(how)}`}`;
+    },
     by: (name: string) => `flagged by ${name}`,
     typing: (who: string) => `${who} is writing…`,
     picture: (id: string) => `The picture ${id}`,
@@ -361,6 +381,7 @@ export const t = {
     away: "away for",
     excluded: "excluded",
     sent: (n: number) => `${plural(n, "message")}`,
+    endedBy: { ended_by_team: "ended by the team", time_limit: "ended by the time limit" },
     earned: (cash: string) => `${cash} earned`,
     history: (b: WorkerBrief) =>
       `${plural(b.dialogs, "dialog")}: ${b.complete} complete, ${b.solo} alone, ${b.left} left; ${plural(b.flags, "flag")}, ${b.rejected} rejected`,
@@ -413,13 +434,13 @@ export const t = {
     send: "Send",
 
     tell: "Write to the people of this dialog",
-    tellShort: "Message",
+    tellShort: "Message…",
     to: "To",
     textHint: "It appears in their conversation as a line from the team.",
     told: "The message was sent.",
 
     extend: "Give more time",
-    extendShort: "More time",
+    extendShort: "More time…",
     extendWhat: "The dialog’s limit moves by this much, and the running turn begins anew.",
     extendDo: "Give more time",
     minutes: "Minutes",
@@ -441,7 +462,7 @@ export const t = {
     ended: "The dialog was ended.",
 
     flag: "Flag this dialog",
-    flagShort: "Flag",
+    flagShort: "Flag…",
     flagDo: "Flag it",
     seen: "What did you see?",
     about: "About",
@@ -449,14 +470,15 @@ export const t = {
     flagged: "Flagged.",
 
     write: (id: string) => `Write to worker ${id}`,
-    writeShort: "Message",
+    writeShort: "Message…",
     writeWhat: "It is sent by the recruiter, who may show it by e-mail.",
     subject: "Subject",
     subjectAndText: "Write a subject and a text.",
     written: "The message was handed over.",
 
     bonus: (id: string) => `Give worker ${id} a bonus`,
-    bonusShort: "Bonus",
+    bonusShort: "Bonus…",
+    bonusNone: "Give a bonus",
     bonusDo: (cash: string) => `Give ${cash}`,
     amount: "Amount",
     bonusGiven: (cash: string) => `A bonus of ${cash} was given.`,
@@ -468,7 +490,7 @@ export const t = {
     excluded: "They are excluded.",
 
     allow: (id: string) => `Allow worker ${id} again`,
-    allowShort: "Allow again",
+    allowShort: "Allow again…",
     allowWhat: "They may take part again, as far as the study’s other rules let them.",
     allowDo: "Allow them again",
     allowed: "They may take part again.",
@@ -525,7 +547,7 @@ export const t = {
   stats: {
     waiting: "Waiting",
     judged: "Judged",
-    split: (yes: number, no: number) => `${yes} accepted, ${no} rejected`,
+    split: (yes: number, no: number, pay: number) => `${yes} accepted, ${no} rejected${pay > 0 ? `, ${pay} only pay settled` : ""}`,
     mine: "By you",
     twice: "Judged twice",
     agree: "Agreement",
@@ -608,7 +630,8 @@ export const t = {
     problem: "Problem",
     noneMatch: "No request matches this filter.",
     count: (n: number) => plural(n, "request"),
-    sendAgain: "Send again",
+    sendAgain: "Send again…",
+    dismissShort: "Dismiss…",
     maybeSent: "If it says that it may have been sent, look at the recruiter’s site first: it is sent once more.",
     again: {
       title: (what: string) => `Try once more: ${what}`,
@@ -688,7 +711,9 @@ export const t = {
     openSo: "New people are let in and paired.",
     pausedSo: "Nobody new is let in. Who is inside may finish, and is paid.",
     pause: "Pause the study",
+    pauseShort: "Pause the study…",
     resume: "Open the study",
+    resumeShort: "Open the study…",
     paused: "The study is paused.",
     resumed: "The study is open.",
     pauseTitle: "Pause the study?",

@@ -41,6 +41,7 @@ export const me: Me = {
     recruiter: "mturk",
     rounds: 10,
     posts: true,
+    work: "",
     pays: true,
     messages: true,
   },
@@ -77,6 +78,7 @@ const lobby: LobbyRow[] = [12, 48, 95, 31, 260, 7].map((waited, n) => ({
 
 export const now: Now = {
   at: NOW,
+  began_at: NOW - 90_000,
   status: "open",
   places: 1_200,
   done: 437,
@@ -110,6 +112,7 @@ export const calm: Now = { ...now, to_review: 0, stuck: NOTHING_STUCK };
 
 export const empty: Now = {
   ...now,
+  began_at: null,
   done: 0,
   live: 0,
   inside: 0,
@@ -283,6 +286,7 @@ export function standing(change: Partial<Standing> = {}): Standing {
   return {
     phase: "paired",
     outcome: null,
+    ending: null,
     round: 7,
     turn: "answerer",
     turn_at: NOW - 34,
@@ -361,7 +365,7 @@ export const complete: DialogOut = {
   ...base,
   opened_at: NOW - 1_500,
   entries: [...over, { seq: over.length + 1, at: over.at(-1)!.at, kind: "ended", why: "complete" }],
-  standing: standing({ phase: "ended", outcome: "complete", round: 10, turn: null, turn_ends_at: null, limit_at: null, ended_at: NOW - 900, seats: overSeats }),
+  standing: standing({ phase: "ended", outcome: "complete", ending: "complete", round: 10, turn: null, turn_ends_at: null, limit_at: null, ended_at: NOW - 900, seats: overSeats }),
   payments: [owed("aq", Q), owed("aa", A)],
   findings: [
     { number: 1, flag: "short_answers", role: "answerer", round: 7, seq: null, reason: "An answer of one word: “yes”.", by: null },
@@ -389,8 +393,14 @@ export const abandoned: DialogOut = {
   id: dialogId(2),
   entries: [...talk(7, NOW - 1_500), { seq: 8 + 1, at: NOW - 900, kind: "ended", why: "abandoned" }],
   findings: [],
-  standing: { ...complete.standing, outcome: "abandoned", round: 4, seats: overSeats.map((seat) => ({ ...seat, sent: 4, release: seat.role === "answerer" ? ("left" as const) : ("finished_alone" as const) })) },
+  standing: { ...complete.standing, outcome: "abandoned", ending: "abandoned", round: 4, seats: overSeats.map((seat) => ({ ...seat, sent: 4, release: seat.role === "answerer" ? ("left" as const) : ("finished_alone" as const) })) },
   payments: [owed("aq", Q)],
+};
+
+export const endedByTeam: DialogOut = {
+  ...abandoned,
+  entries: [...talk(7, NOW - 1_500), { seq: 8 + 1, at: NOW - 900, kind: "ended", why: "ended_by_team", text: "The picture was broken, sorry." }],
+  standing: { ...abandoned.standing, ending: "ended_by_team", seats: overSeats.map((seat) => ({ ...seat, sent: 4, release: "ended_by_team" as const })) },
 };
 
 export const dialogRows: DialogRow[] = Array.from({ length: 18 }, (_, n) => {
@@ -403,6 +413,7 @@ export const dialogRows: DialogRow[] = Array.from({ length: 18 }, (_, n) => {
     place: 1,
     phase,
     outcome,
+    ending: n === 11 ? "ended_by_team" : n === 4 ? "time_limit" : outcome,
     acceptance: outcome !== "complete" ? null : n % 5 === 0 ? "rejected" : n % 2 === 0 ? "accepted" : null,
     opened_at: NOW - 400 - n * 3_700,
     ended_at: phase === "ended" ? NOW - n * 3_700 : null,
@@ -525,9 +536,9 @@ export const hits: HitRows = {
 
 export const chains: ChainRows = {
   rows: [
-    { image_id: "COCO_000000113", wanted: 1, complete: 0, dialogs: [{ id: dialogId(60), how: "abandoned", relaunched: ["3EXAMPLEHIT…02"] }, { id: dialogId(61), how: "rejected", relaunched: ["3EXAMPLEHIT…01"] }, { id: dialogId(62), how: "paired", relaunched: [] }] },
-    { image_id: "COCO_000000204", wanted: 2, complete: 1, dialogs: [{ id: dialogId(63), how: "solo", relaunched: ["3EXAMPLEHIT…01"] }, { id: dialogId(64), how: "complete", relaunched: [] }] },
-    { image_id: "COCO_000000377", wanted: 1, complete: 0, dialogs: [{ id: dialogId(65), how: "abandoned", relaunched: [] }] },
+    { image_id: "COCO_000000113", caption: "A brown dog stands in front of a small red house.", wanted: 1, complete: 0, dialogs: [{ id: dialogId(60), how: "abandoned", relaunched: ["3EXAMPLEHIT…02"] }, { id: dialogId(61), how: "rejected", relaunched: ["3EXAMPLEHIT…01"] }, { id: dialogId(62), how: "paired", relaunched: [] }] },
+    { image_id: "COCO_000000204", caption: "A market square with stalls of fruit and flowers, seen from above, on a day on which it rains and nobody buys anything.", wanted: 2, complete: 1, dialogs: [{ id: dialogId(63), how: "solo", relaunched: ["3EXAMPLEHIT…01"] }, { id: dialogId(64), how: "complete", relaunched: [] }] },
+    { image_id: "COCO_000000377", caption: "رجل يقرأ جريدة على مقعد في الحديقة", wanted: 1, complete: 0, dialogs: [{ id: dialogId(65), how: "ended_by_team", relaunched: [] }] },
   ],
   total: 3,
   next: null,
@@ -554,6 +565,15 @@ export const study: StudyOut = {
   from_file: { grace_s: 60, turn_limit_s: 180, dialog_limit_s: 1_800, lobby_limit_s: 600, pay_complete: 150, pay_left: 0, pay_waiting_per_minute: 10 },
   changes: { turn_limit_s: 240 },
   may_change: ["grace_s", "turn_limit_s", "dialog_limit_s", "lobby_limit_s", "pay_complete", "pay_left", "pay_waiting_per_minute"],
+  keys: {
+    grace_s: "protocol.grace_s",
+    turn_limit_s: "protocol.turn_limit_s",
+    dialog_limit_s: "protocol.dialog_limit_s",
+    lobby_limit_s: "lobby.limit_s",
+    pay_complete: "pay.complete",
+    pay_left: "pay.left",
+    pay_waiting_per_minute: "pay.waiting_per_minute",
+  },
 };
 
 export const told: ToldRow[] = [

@@ -21,7 +21,7 @@ export const SILENCE = Symbol("silence");
 
 const USUAL: Answers = {
   me: data.me,
-  "signed-in": { me: null },
+  "signed-in": { me: null, study: "Talk about a picture" },
   now: data.now,
   chart: (query: URLSearchParams) => data.chart(Number(query.get("hours"))),
   dialogs: { rows: data.dialogRows, total: 1_204, next: "c2" },

@@ -1,14 +1,20 @@
 /** Items with a dialog that failed, and by which HITs each was relaunched. */
 
-import type { ChainRow } from "../../generated/monitor";
+import type { ChainRow, Ending, Phase } from "../../generated/monitor";
 import { useMonitor } from "../context";
+import { shortId } from "../format";
 import { Empty, Loaded } from "../parts/Loaded";
 import { Pager, useFilters } from "../parts/Pager";
-import { DialogLink, Pill, type Tone } from "../parts/Pill";
+import { DialogLink, Pill, StandPill } from "../parts/Pill";
 import { useResource } from "../resource";
-import { nameOf, t } from "../texts";
+import { t } from "../texts";
 
-const TONES: Readonly<Record<string, Tone>> = { complete: "good", solo: "warn", abandoned: "bad", rejected: "bad" };
+/** How a dialog of a chain stands: as everywhere, but for what was rejected as data. */
+function How({ how }: { how: string }) {
+  if (how === "rejected") return <Pill tone="bad">{t.acceptances.rejected}</Pill>;
+  if (how in t.endings) return <StandPill phase="ended" ending={how as Ending} />;
+  return <StandPill phase={how as Phase} ending={null} />;
+}
 
 export function Chains() {
   const { api } = useMonitor();
@@ -41,15 +47,25 @@ function Chain({ row }: { row: ChainRow }) {
   return (
     <li class="chain">
       <p>
-        <b>{row.image_id}</b> <span class="muted">{t.chains.of(row.complete, row.wanted)}</span>
+        <b>{row.image_id}</b>{" "}
+        <span class="chain-caption" dir="auto" title={row.caption}>
+          {row.caption}
+        </span>{" "}
+        <span class="muted nowrap">{t.chains.of(row.complete, row.wanted)}</span>
       </p>
       <ol class="chain-dialogs">
         {row.dialogs.map((dialog) => (
           <li key={dialog.id}>
-            <DialogLink id={dialog.id} /> <Pill tone={TONES[dialog.how] ?? "calm"}>{nameOf(dialog.how)}</Pill>
+            <DialogLink id={dialog.id} /> <How how={dialog.how} />
             {dialog.relaunched.length > 0 && (
               <span class="muted">
-                → {t.chains.relaunched} <span class="id">{dialog.relaunched.join(", ")}</span>
+                {" "}
+                → {t.chains.relaunched}{" "}
+                {dialog.relaunched.map((hit) => (
+                  <span key={hit} class="id" title={hit}>
+                    {shortId(hit)}{" "}
+                  </span>
+                ))}
               </span>
             )}
           </li>

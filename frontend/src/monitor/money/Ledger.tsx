@@ -18,7 +18,7 @@ import { useResource } from "../resource";
 import { hrefOf } from "../router";
 import { t } from "../texts";
 
-const YES = [["true", t.filters.yes]] as const;
+const YES = [["true", t.filters.onlyProblem]] as const;
 const AT_ONCE = 20;
 const idOf = (payment: PaymentOut) => `${payment.arrival_id} ${payment.reason}`;
 

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { Chart as Points } from "../../generated/monitor";
-import { columnsOf, LINES, merged, thinned, valueOf, type LineName } from "../chart";
+import { columnsOf, LINES, merged, sinceBegin, thinned, valueOf, type LineName } from "../chart";
 import { useMonitor } from "../context";
 import { spanOf, timeOf } from "../format";
 import { Button } from "../parts/Button";
@@ -25,7 +25,7 @@ const DASHES: Record<LineName, number[]> = {
 };
 const WIDTHS: Record<LineName, number> = { arrivals: 1.25, pairs: 1.75, complete: 2.75, lost: 2, wait_s: 1.5 };
 
-export function Chart() {
+export function Chart({ began }: { began: number | null }) {
   const { api, live } = useMonitor();
   const [hours, setHours] = useState<number>(3);
   const [hidden, setHidden] = useState<ReadonlySet<LineName>>(new Set());
@@ -64,7 +64,7 @@ export function Chart() {
       </div>
       <Loaded resource={fetched} lines={7}>
         {(data) => {
-          const shown = thinned(points ?? data);
+          const shown = thinned(sinceBegin(points ?? data, began));
           if (shown.points.length === 0) return <Empty>{t.chart.empty}</Empty>;
           return (
             <>

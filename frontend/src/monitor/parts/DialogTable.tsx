@@ -18,7 +18,7 @@ const COLUMNS: readonly Column<DialogRow>[] = [
       </a>
     ),
   },
-  { name: t.dialogs.stands, cell: (row) => <StandPill phase={row.phase} outcome={row.outcome} /> },
+  { name: t.dialogs.stands, cell: (row) => <StandPill phase={row.phase} ending={row.ending} /> },
   { name: t.dialogs.acceptance, cell: (row) => <AcceptancePill acceptance={row.acceptance} outcome={row.outcome} /> },
   { name: t.dialogs.messages, number: true, cell: (row) => count(row.messages) },
   {

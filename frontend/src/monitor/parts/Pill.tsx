@@ -1,7 +1,7 @@
 /** A word with a colour: how something stands. */
 
 import type { ComponentChildren } from "preact";
-import type { Acceptance, LedgerState, Outcome, Phase, Role, Severity } from "../../generated/monitor";
+import type { Acceptance, Ending, LedgerState, Outcome, Phase, Role, Severity } from "../../generated/monitor";
 import { useFlag } from "../flags";
 import { shortId } from "../format";
 import { dialogHref, workerHref } from "../router";
@@ -24,11 +24,17 @@ export const None = () => <span class="none muted">–</span>;
 export const RolePill = ({ role }: { role: Role }) => <Pill tone={role}>{t.roles[role]}</Pill>;
 
 const PHASES: Record<Phase, Tone> = { paired: "accent", solo: "warn", ended: "calm" };
-const OUTCOMES: Record<Outcome, Tone> = { complete: "good", solo: "warn", abandoned: "bad" };
+const ENDINGS: Record<Ending, Tone> = {
+  complete: "good",
+  solo: "warn",
+  abandoned: "bad",
+  ended_by_team: "calm",
+  time_limit: "warn",
+};
 
-/** The outcome of what is over, the phase of what goes on. */
-export function StandPill({ phase, outcome }: { phase: Phase; outcome: Outcome | null }) {
-  if (phase === "ended" && outcome !== null) return <Pill tone={OUTCOMES[outcome]}>{t.outcomes[outcome]}</Pill>;
+/** How it ended, or the phase of what goes on. */
+export function StandPill({ phase, ending }: { phase: Phase; ending: Ending | null }) {
+  if (phase === "ended" && ending !== null) return <Pill tone={ENDINGS[ending]}>{t.endings[ending]}</Pill>;
   return <Pill tone={PHASES[phase]}>{t.phases[phase]}</Pill>;
 }
 

@@ -25,7 +25,7 @@ export function OnFailed({ request, onDone }: Props) {
         {again}
       </Button>
       <Button testid="request-dismiss" look="quiet" label={`${t.common.dismiss}: ${what}`} onPress={() => setAsked("dismiss")}>
-        {t.common.dismiss}
+        {t.requests.dismissShort}
       </Button>
       {asked !== null && <FailedAsk request={request} how={asked} onClose={() => setAsked(null)} onDone={onDone} />}
     </span>

@@ -101,7 +101,7 @@ export function BonusAsk(props: Props) {
       title={t.act.bonus(shortId(id))}
       testid="bonus"
       act={act}
-      submit={cents === null ? t.act.bonusShort : t.act.bonusDo(cash(cents))}
+      submit={cents === null ? t.act.bonusNone : t.act.bonusDo(cash(cents))}
       onSubmit={send}
       onClose={props.onClose}
     >

@@ -1,7 +1,7 @@
 /** Judging all that wait and match the filters: first counted, then confirmed by that number. */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { Acceptance, Bulk, BulkDone, Outcome } from "../../generated/monitor";
+import type { Acceptance, Bulk, BulkDone, Ending } from "../../generated/monitor";
 import { newKey, useAct } from "../act";
 import { useMonitor, useMoney } from "../context";
 import { flagOf } from "../flags";
@@ -41,7 +41,7 @@ export function BulkAsk({ filters, onClose, onDone }: Props) {
     flag: filters.flag || null,
     unflagged,
     worker: filters.worker || null,
-    outcome: (filters.outcome || null) as Outcome | null,
+    outcome: (filters.outcome || null) as Ending | null,
     since: time("since"),
     until: time("until"),
   };

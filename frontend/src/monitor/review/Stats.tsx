@@ -11,7 +11,7 @@ export function Stats() {
   const text = (value: number | null | undefined) => (value == null ? "–" : count(value));
   const facts: [string, string, string?][] = [
     [t.stats.waiting, text(data?.waiting)],
-    [t.stats.judged, text(data?.judged), data ? t.stats.split(data.accepted, data.rejected) : ""],
+    [t.stats.judged, text(data?.judged), data ? t.stats.split(data.accepted, data.rejected, data.judged - data.accepted - data.rejected) : ""],
     [t.stats.mine, text(data?.mine)],
     [t.stats.twice, text(data?.twice)],
     [t.stats.agree, data?.agree == null ? "–" : share(data.agree)],

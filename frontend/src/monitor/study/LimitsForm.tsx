@@ -9,7 +9,7 @@ import { Button } from "../parts/Button";
 import { TextField } from "../parts/fields";
 import { Ask } from "../parts/Modal";
 import { t } from "../texts";
-import { heldLimit, isPay, LIMITS, readLimit, shownLimit, type LimitName } from "./limits";
+import { byLabels, heldLimit, isPay, LIMITS, readLimit, shownLimit, type LimitName } from "./limits";
 
 interface Props {
   /** As it was when the form was opened. */
@@ -122,7 +122,10 @@ function ChangeAsk({ study, changes, names, onClose, onDone }: ChangeProps) {
   const send = () => {
     if (reason.trim() === "") return act.refuse(t.act.giveReason);
     void act.run(
-      () => api.change({ changes, known: study.changes, reason: reason.trim() }),
+      async () => {
+        const answer = await api.change({ changes, known: study.changes, reason: reason.trim() });
+        return answer.ok ? answer : { ...answer, error: byLabels(answer.error, study.keys) };
+      },
       (done) => {
         say(t.limits.changed, done);
         onDone();

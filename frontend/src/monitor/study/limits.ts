@@ -2,6 +2,7 @@
 
 import type { Limits } from "../../generated/monitor";
 import { amountOf, centsOf, money, spanOf } from "../format";
+import { t } from "../texts";
 
 export type LimitName = keyof Limits;
 
@@ -16,6 +17,20 @@ export const LIMITS: readonly LimitName[] = [
 ];
 
 export const isPay = (name: LimitName): boolean => name.startsWith("pay_");
+
+/**
+ * What the server refuses, by the names of the form instead of the settings' keys. Settings that
+ * stand in the study file alone keep theirs.
+ */
+export function byLabels(error: string, keys: Readonly<Record<string, string>>): string {
+  const labels = new Map<string, string>();
+  for (const name of LIMITS) {
+    const label = `“${t.limits.names[name]}”`;
+    labels.set(`changes.${name}`, label);
+    if (keys[name]) labels.set(keys[name], label);
+  }
+  return error.replace(/\b[a-z]+(?:\.[a-z_]+)+\b/g, (key) => labels.get(key) ?? key);
+}
 
 /** As it is read: `3 min`, `$1.50`. */
 export function shownLimit(name: LimitName, value: number | null | undefined, currency: string): string {

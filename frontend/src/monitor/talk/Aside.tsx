@@ -15,7 +15,7 @@ export function Facts({ dialog }: { dialog: DialogOut }) {
       <div>
         <dt>{t.facts.stands}</dt>
         <dd>
-          <StandPill phase={standing.phase} outcome={standing.outcome} /> {t.grid.round(standing.round, dialog.rounds)}
+          <StandPill phase={standing.phase} ending={standing.ending} /> <span class="nowrap">{t.grid.round(standing.round, dialog.rounds)}</span>
         </dd>
       </div>
       {!over && (

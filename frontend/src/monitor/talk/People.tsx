@@ -1,7 +1,7 @@
 /** The two people of a dialog: their part in it, and who they have been before. */
 
 import type { ComponentChildren } from "preact";
-import type { DialogOut, SeatOut, WorkerBrief } from "../../generated/monitor";
+import type { DialogOut, Ending, Release, SeatOut, WorkerBrief } from "../../generated/monitor";
 import { useMoney } from "../context";
 import { spanOf } from "../format";
 import { Pill, RolePill, WorkerLink } from "../parts/Pill";
@@ -34,7 +34,7 @@ export function People({ dialog, more }: Props) {
           </p>
           <p>
             {t.people.sent(seat.sent)}
-            {seat.release !== null && ` · ${t.releases[seat.release]}`}
+            {seat.release !== null && ` · ${released(seat.release, dialog.standing.ending)}`}
             {` · ${t.people.earned(cash(seat.cents))}`}
           </p>
           <History brief={dialog.workers.find(({ id }) => id === seat.worker_id)} />
@@ -44,6 +44,10 @@ export function People({ dialog, more }: Props) {
     </section>
   );
 }
+
+/** One release is two things: what became of the dialog tells them apart. */
+const released = (release: Release, ending: Ending | null): string =>
+  release === "ended_by_team" && (ending === "ended_by_team" || ending === "time_limit") ? t.people.endedBy[ending] : t.releases[release];
 
 export function History({ brief }: { brief: WorkerBrief | undefined }) {
   if (brief === undefined) return null;

@@ -161,7 +161,7 @@ function happening(entry: Entry): string {
     case "extended":
       return t.talk.extended(spanOf(entry.seconds ?? 0));
     case "ended":
-      return t.talk.ended(nameOf(entry.why ?? ""));
+      return t.talk.ended(entry.why ?? "");
     case "said":
       return "";
   }

@@ -24,7 +24,7 @@ export function DialogsView() {
       <Head title={t.views.dialogs} />
       <FilterBar>
         <FilterSelect name="phase" label={t.filters.phase} options={optionsOf(t.phases)} {...field} />
-        <FilterSelect name="outcome" label={t.filters.outcome} options={optionsOf(t.outcomes)} {...field} />
+        <FilterSelect name="outcome" label={t.filters.outcome} options={optionsOf(t.endings)} {...field} />
         <FilterSelect name="acceptance" label={t.filters.acceptance} options={optionsOf(t.acceptances)} {...field} />
         <FlagFilter {...field} />
         <FilterText name="worker" label={t.filters.worker} {...field} />

@@ -25,9 +25,10 @@ export function NowView() {
       ) : (
         <div class="now-page">
           <Attention now={now} />
+          {now.began_at === null && <Begin now={now} />}
           <Figures now={now} />
           <div class="now-columns">
-            <Chart />
+            <Chart began={now.began_at} />
             <Lobby now={now} />
           </div>
           <Grid />
@@ -35,6 +36,34 @@ export function NowView() {
         </div>
       )}
     </>
+  );
+}
+
+/** What comes next in a study to which nobody has come. */
+function Begin({ now }: { now: Now }) {
+  const { me } = useMonitor();
+  const { begin } = t.now;
+  const { posts, work } = me.study;
+  return (
+    <p class="note note-calm" data-testid="begin">
+      <b>{begin.nobody}</b>{" "}
+      {now.status === "paused" ? (
+        <a href="/monitor/study">{begin.paused}</a>
+      ) : posts ? (
+        <>
+          {begin.hits} <a href="/monitor/money">{begin.seeHits}</a>
+        </>
+      ) : work === "" ? (
+        begin.invited
+      ) : (
+        <>
+          {begin.link}{" "}
+          <a href={work} target="_blank" rel="noreferrer">
+            {new URL(work, location.href).href}
+          </a>
+        </>
+      )}
+    </p>
   );
 }
 

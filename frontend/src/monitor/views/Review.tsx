@@ -164,7 +164,7 @@ function Desk() {
         <FilterBar label={t.review.filters}>
           <FlagFilter without {...field} />
           <FilterText name="worker" label={t.filters.worker} {...field} />
-          <FilterSelect name="outcome" label={t.filters.outcome} options={optionsOf(t.outcomes)} {...field} />
+          <FilterSelect name="outcome" label={t.filters.outcome} options={optionsOf(t.endings)} {...field} />
           <FilterTime name="since" label={t.filters.since} {...field} />
           <FilterTime name="until" label={t.filters.until} {...field} />
         </FilterBar>

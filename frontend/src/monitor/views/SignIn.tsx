@@ -18,9 +18,11 @@ export function SignInView({ api, onEnter }: Props) {
   const [name, setName] = useState("");
   const [password, setPassword] = useState("");
   const [wait, setWait] = useState(0);
+  const [study, setStudy] = useState("");
   const act = useAct();
   useEffect(() => {
     document.title = t.signIn.windowTitle;
+    void api.title().then(setStudy);
   }, []);
   useEffect(() => {
     if (wait <= 0) return;
@@ -40,7 +42,7 @@ export function SignInView({ api, onEnter }: Props) {
   return (
     <main class="door">
       <h1>{t.signIn.title}</h1>
-      <p class="muted">{t.signIn.what}</p>
+      <p class="muted" dir="auto">{t.signIn.what(study)}</p>
       <form
         class="ask"
         noValidate

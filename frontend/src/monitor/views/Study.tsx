@@ -87,7 +87,7 @@ function Standing({ study, onDone }: { study: StudyOut; onDone: () => void }) {
       <p>{open ? t.study.openSo : t.study.pausedSo}</p>
       {owner && (
         <Button testid={open ? "pause" : "resume"} look={open ? "danger" : "main"} onPress={() => setAsked(true)}>
-          {open ? t.study.pause : t.study.resume}
+          {open ? t.study.pauseShort : t.study.resumeShort}
         </Button>
       )}
       {asked && <StatusAsk open={open} onClose={() => setAsked(false)} onDone={onDone} />}

@@ -16,7 +16,6 @@ import { hrefOf } from "../router";
 import { t } from "../texts";
 
 const NAMES = ["search", "excluded", "flagged"] as const;
-const YES = [["true", t.filters.yes]] as const;
 
 export function WorkersView() {
   const { api } = useMonitor();
@@ -40,8 +39,8 @@ export function WorkersView() {
       <Head title={t.views.workers} />
       <FilterBar>
         <FilterText name="search" label={t.filters.search} {...field} />
-        <FilterSelect name="flagged" label={t.filters.flagged} options={YES} {...field} />
-        <FilterSelect name="excluded" label={t.filters.excluded} options={YES} {...field} />
+        <FilterSelect name="flagged" label={t.filters.flagged} options={[["true", t.filters.onlyFlagged]]} {...field} />
+        <FilterSelect name="excluded" label={t.filters.excluded} options={[["true", t.filters.onlyExcluded]]} {...field} />
       </FilterBar>
       <Loaded resource={list} lines={12}>
         {({ rows, total, next }) =>
