@@ -734,7 +734,8 @@ class PayDecision(Wire):
 
 class Judge(Wire):
     """`POST …/review/{dialog_id}`: `verdict` is None for a dialog that is not complete. It needs no
-    key: each judges a dialog once, and who says the same again is answered as the first time."""
+    key: each judges a dialog once, and who says the same again, of the pay too, is answered as the
+    first time."""
 
     verdict: Acceptance | None
     reason: Annotated[Plain, Field(max_length=1000)] = ""

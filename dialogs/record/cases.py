@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+import orjson
 from sqlalchemy import Connection, select
 
 from dialogs.record.payments import PaymentRow, payments_of
@@ -53,10 +54,18 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
+class RefusedWork:
+    """When somebody's pay was refused, and what they are told of it; None, if they were erased."""
+
+    at: float
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """A dialog that ended. `arrivals` are those who kept their seat, each with the HIT they came
     by, None for a link; `payments` are theirs. Of these, `begun` are those with a call that was
-    begun, `approved_at` says when each was approved, and `refused` when work was refused.
+    begun, `approved_at` says when each was approved, and `refused` whose work was refused.
 
     Of a rejected one, `taken_since` says that its place was taken, and `reposted` that people are
     invited for it.
@@ -72,7 +81,7 @@ class Case:
     payments: tuple[PaymentRow, ...]
     begun: frozenset[tuple[str, str]]
     approved_at: Mapping[tuple[str, str], float]
-    refused: Mapping[str, float]
+    refused: Mapping[str, RefusedWork]
     judgements: tuple[Judgement, ...]
     claim: Claim | None
     taken_since: bool
@@ -91,9 +100,9 @@ class Case:
     def is_begun(self, payment: PaymentRow) -> bool:
         return (payment.arrival_id, payment.reason) in self.begun
 
-    def refused_at(self, at: float) -> bool:
-        """Whether pay of somebody was refused at this moment."""
-        return at in self.refused.values()
+    def refused_at(self, at: float) -> dict[str, str | None]:
+        """Whose pay was refused at this moment, and why."""
+        return {name: each.reason for name, each in self.refused.items() if each.at == at}
 
 
 def cases(connection: Connection, study_id: str, dialog_ids: Collection[str]) -> dict[str, Case]:
@@ -179,10 +188,10 @@ def _people(
 
 def _money(
     connection: Connection, arrival_ids: Collection[str]
-) -> tuple[frozenset[tuple[str, str]], dict[tuple[str, str], float], dict[str, float]]:
+) -> tuple[frozenset[tuple[str, str]], dict[tuple[str, str], float], dict[str, RefusedWork]]:
     begun: set[tuple[str, str]] = set()
     approved_at: dict[tuple[str, str], float] = {}
-    refused: dict[str, float] = {}
+    refused: dict[str, RefusedWork] = {}
     for chunk in chunks(arrival_ids):
         steps = select(payment_steps.c.arrival_id, payment_steps.c.reason)
         called = connection.execute(steps.where(payment_steps.c.arrival_id.in_(chunk)))
@@ -192,10 +201,13 @@ def _money(
             approvals.where(ledger.c.arrival_id.in_(chunk), ledger.c.approved_at.is_not(None))
         )
         approved_at |= {(row.arrival_id, row.reason): row.approved_at for row in moments}
-        requests = select(team_requests.c.target, team_requests.c.at).where(
+        requests = select(team_requests.c.target, team_requests.c.at, team_requests.c.data).where(
             team_requests.c.target.in_(chunk), team_requests.c.kind == RequestKind.REJECT.value
         )
-        refused |= {row.target: row.at for row in connection.execute(requests)}
+        refused |= {
+            row.target: RefusedWork(row.at, orjson.loads(row.data).get("reason"))
+            for row in connection.execute(requests)
+        }
     return frozenset(begun), approved_at, refused
 
 

@@ -195,12 +195,27 @@ def judged(
     return Judged(decision, True, tuple(settled), verdict is Acceptance.REJECTED)
 
 
-def standing(case: Case, judgement: Judgement) -> Judged:
-    """What was judged before, as things stand: nothing is to be stored for it."""
-    nothing = Decision(case.dialog_id, ())
-    pay = case.payments if judgement.decides else ()
-    settled = tuple(_settled(payment, payment.state, moved=False) for payment in pay)
-    return Judged(nothing, judgement.decides, settled, frees=False)
+def standing(case: Case, judgement: Judgement, pay: Mapping[str, Pay]) -> Judged:
+    """What was judged before, as things stand: nothing is to be stored for it. `pay` is what is
+    asked about it now.
+
+    Raises:
+        Overtaken: that is not what was decided on it.
+    """
+    refused = case.refused_at(judgement.at)
+    asked = {name: what.reason for name, what in pay.items() if not what.approve}
+    payments = case.payments if judgement.decides else ()
+    left = [p for p in payments if p.state is LedgerState.OWED and p.arrival_id in pay]
+    if asked != (refused if judgement.decides else {}) or left:
+        raise Overtaken("You have judged this dialog already, and decided otherwise on its pay.")
+    settled = []
+    for payment in payments:
+        with_it = case.approved_at.get((payment.arrival_id, payment.reason)) == judgement.at
+        moved = (payment.state is LedgerState.APPROVED and with_it) or (
+            payment.state is LedgerState.CANCELLED and payment.arrival_id in refused
+        )
+        settled.append(_settled(payment, payment.state, moved))
+    return Judged(Decision(case.dialog_id, ()), judgement.decides, tuple(settled), frees=False)
 
 
 def as_data(case: Case, verdict: Acceptance, now: float) -> tuple[Inserts, Change]:

@@ -175,7 +175,8 @@ class ReviewDesk:
         approve_pay: bool = True,
     ) -> Judged:
         """Store a judgement; pay of whoever is not in `pay` is approved, or without `approve_pay`
-        left as it is. The same one sent again changes nothing and gets the answer of the first.
+        left as it is. The same one sent again, of data and of pay, changes nothing and gets the
+        answer of the first.
 
         Raises:
             LookupError: there is no such dialog, or it has not ended.
@@ -183,11 +184,11 @@ class ReviewDesk:
         """
         for _ in range(ATTEMPTS):
             found = await self._case(dialog_id)
-            earlier = found.judged_by(admin_id)
-            if earlier is not None and (earlier.verdict, earlier.reason) == (verdict, reason):
-                return standing(found, earlier)
             approved = {arrival_id: Pay() for arrival_id in found.arrivals} if approve_pay else {}
             everybody = approved | dict(pay or {})
+            earlier = found.judged_by(admin_id)
+            if earlier is not None and (earlier.verdict, earlier.reason) == (verdict, reason):
+                return standing(found, earlier, everybody)
             done = judged(
                 found, admin_id, verdict, reason, everybody, self._now(), twice=self._twice
             )

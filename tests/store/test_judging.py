@@ -277,6 +277,56 @@ async def test_a_judgement_sent_again_after_an_outage_is_one(database_url: str, 
             assert len(rows_of(review.record, table)) == 1
 
 
+APART = "You have judged this dialog already, and decided otherwise on its pay."
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ({}, {"arrival-0a": FRAUD}),
+        ({"arrival-0a": FRAUD}, {}),
+        ({"arrival-0a": FRAUD}, {"arrival-0q": FRAUD}),
+        ({"arrival-0a": FRAUD}, {"arrival-0a": replace(FRAUD, reason="Nothing was written.")}),
+        ({"arrival-0a": FRAUD}, {"arrival-0a": FRAUD, "arrival-0q": FRAUD}),
+    ],
+)
+async def test_a_judgement_sent_again_with_other_pay_is_another_one(
+    database_url: str, first: dict[str, Pay], then: dict[str, Pay]
+) -> None:
+    async with reviewing(database_url) as review:
+        dialog, desk = review.ended(hit_id="h"), review.desk()
+        done = await desk.judge("ada", dialog, ACCEPTED, "", first)
+        before = states(review)
+        with pytest.raises(Overtaken, match=APART):
+            await desk.judge("ada", dialog, ACCEPTED, "", then)
+        assert states(review) == before
+        assert len(rows_of(review.record, team_requests)) == len(first)
+        # The same one gets the answer of the first.
+        again = await desk.judge("ada", dialog, ACCEPTED, "", first)
+        assert sorted(map(str, again.pay)) == sorted(map(str, done.pay))
+
+
+async def test_pay_that_a_judgement_left_alone_is_not_said_to_be_approved(
+    database_url: str,
+) -> None:
+    async with reviewing(database_url) as review:
+        dialog, desk = review.ended(), review.desk(twice=1.0)
+        await desk.judge("ada", dialog, ACCEPTED, approve_pay=False)
+        await desk.judge("ada", dialog, ACCEPTED, approve_pay=False)
+        with pytest.raises(Overtaken, match=APART):
+            await desk.judge("ada", dialog, ACCEPTED)
+        # Whoever comes second has no say in it, whatever the first one left.
+        for _ in range(2):
+            assert (await desk.judge("bob", dialog, REJECTED)).pay == ()
+        with pytest.raises(Overtaken, match=APART):
+            await desk.judge("bob", dialog, REJECTED, "", {"arrival-0a": FRAUD})
+        # What was approved since is as it was asked for.
+        for arrival in ("arrival-0q", "arrival-0a"):
+            review.pay_becomes(arrival, LedgerState.APPROVED)
+        assert (await desk.judge("ada", dialog, ACCEPTED)).decides
+        assert set(states(review).values()) == {"approved"}
+
+
 def test_every_share_of_dialogs_is_the_same_each_time() -> None:
     ids = [f"d_{n:x}" for n in range(2000)]
     assert not any(is_for_two(each, 0.0) for each in ids)

@@ -55,9 +55,9 @@ def shown_of(record: Record) -> Any:
             id=row.id, now=1.0, item_id=row.item_id, image_id="1", caption="A dog.", width=8,
             height=8, place=row.place, language="en", same_address=False, opened_at=1.0, rounds=2,
             acceptance=Acceptance(row.acceptance) if row.acceptance else None,
-            standing=Standing(phase=Phase.ENDED, outcome=Outcome(row.outcome), round=2, turn=None,
-                              turn_at=1.0, turn_ends_at=None, limit_at=None, ended_at=2.0,
-                              seats=[]),
+            standing=Standing(phase=Phase.ENDED, outcome=Outcome(row.outcome), ending=None,
+                              round=2, turn=None, turn_at=1.0, turn_ends_at=None,
+                              limit_at=None, ended_at=2.0, seats=[]),
             entries=[], findings=[], workers=[], payments=[],
             judgements=[JudgementOut(by=j.admin_id, verdict=j.verdict, reason=j.reason,
                                      decides=j.decides, at=j.at) for j in said],
@@ -156,8 +156,14 @@ async def test_pay_is_refused_with_a_reason_and_nothing_else_is_changed(database
         }
         assert review.acceptance(dialog) == "rejected"
         # Sent again, as after a lost answer.
-        assert (await page.post(dialog, body))[1]["decides"]
+        _, again = await page.post(dialog, body)
+        assert sorted(map(str, again.pop("pay"))) == sorted(map(str, told.pop("pay")))
+        assert again == told
         assert len(rows_of(review.record, judgements)) == 1
+        # A second tab that has another opinion of the pay.
+        status, told = await page.post(dialog, body | {"pay": []})
+        assert (status, told["code"]) == (409, "conflict")
+        assert "decided otherwise on its pay" in told["error"]
 
 
 BAD: dict[str, tuple[str, Any, str]] = {

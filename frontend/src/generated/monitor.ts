@@ -756,7 +756,8 @@ export interface PaymentName {
 }
 /**
  * `POST …/review/{dialog_id}`: `verdict` is None for a dialog that is not complete. It needs no
- * key: each judges a dialog once, and who says the same again is answered as the first time.
+ * key: each judges a dialog once, and who says the same again, of the pay too, is answered as the
+ * first time.
  */
 export interface Judge {
   verdict: Acceptance | null;

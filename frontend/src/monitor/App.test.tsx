@@ -458,6 +458,20 @@ describe("the review queue", () => {
     expect(last()?.body).toMatchObject({ pay: [{ approve: true }, { approve: false, reason: "Copied" }] });
   });
 
+  it.each([
+    [[], "Accepted."],
+    [[{ state: "approved", moved: true }], "Accepted."],
+    [[{ state: "cancelled", moved: false }], "Accepted."],
+    [[{ state: "cancelled", moved: true }], "Accepted. $1.20 is refused."],
+  ])("says what was decided on the pay, not what was asked: %j", async (pay, said) => {
+    const settled = pay.map((each) => ({ arrival_id: "aa", reason: "dialog", cents: 120, ...each }));
+    await open("/monitor/review", { "review/*": { decides: true, pay: settled } });
+    await key("P");
+    await write("refusal-answerer", "Copied");
+    await key("a");
+    expect(text("toasts")).toBe(`${said}×`);
+  });
+
   it("gives no verdict on what is not complete, and says how it is settled", async () => {
     await open("/monitor/review", { "review/next": { dialog: data.abandoned, until: null, second: false, waiting: 1 } });
     await key("a");

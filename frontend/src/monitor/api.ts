@@ -18,6 +18,7 @@ import type {
   Flags,
   HitRows,
   Judge,
+  Judged,
   LedgerRows,
   Me,
   Note,
@@ -132,7 +133,7 @@ export class Api {
   retry = (names: PaymentNames) => this.#post<Done>("ledger/retry", names);
 
   reviewNext = (query: Query) => this.#surely<ReviewNext>(hrefOf("review/next", query), {});
-  judge = (id: string, what: Judge) => this.#surely<Done>(at("review", id), what);
+  judge = (id: string, what: Judge) => this.#surely<Judged>(at("review", id), what);
   skip = (id: string) => this.#surely<Done>(at("review", id, "skip"), {});
   /** Undone by its name, it is undone once, and not what was judged before it as well. */
   undo = (id: string | null) => this.#post<Done | ReviewNext>("review/undo", id === null ? {} : { dialog_id: id });

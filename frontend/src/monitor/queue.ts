@@ -91,7 +91,7 @@ function payOf({ dialog }: ReviewNext): PayLine[] {
   });
 }
 
-const sumOf = (payments: PaymentOut[]): number => payments.reduce((sum, { cents }) => sum + cents, 0);
+export const sumOf = (payments: readonly Pick<PaymentOut, "cents">[]): number => payments.reduce((sum, { cents }) => sum + cents, 0);
 
 function withPay(queue: Queue, arrival: string, change: (line: PayLine) => PayLine): Queue {
   const pay = queue.pay.map((line) => (line.arrival_id === arrival ? change(line) : line));

@@ -38,6 +38,7 @@ const USUAL: Answers = {
   audit: { rows: data.auditRows, total: 211, next: "c2" },
   "review/stats": data.stats,
   "review/next": { dialog: data.complete, until: data.NOW + 600, second: false, waiting: 12 },
+  "review/*": { request: null, decides: true, pay: [] },
   "review/bulk": { dialogs: 23, payments: 46, cents: 6_900 },
 };
 

@@ -15,7 +15,7 @@ import { Empty, Skeleton } from "../parts/Loaded";
 import { Problem } from "../parts/Modal";
 import { useFilters } from "../parts/Pager";
 import { At, useTime } from "../parts/Time";
-import { afterMove, EMPTY_QUEUE, hasVerdict, judgeOf, unreasoned, type Queue } from "../queue";
+import { afterMove, EMPTY_QUEUE, hasVerdict, judgeOf, sumOf, unreasoned, type Queue } from "../queue";
 import { BulkAsk } from "../review/Bulk";
 import { DecideData, DecidePay, PaySum } from "../review/Decide";
 import { Help } from "../review/Help";
@@ -89,10 +89,10 @@ function Desk() {
     }
     const { id } = dialog;
     const said = hasVerdict(queue) && verdict !== null ? t.review.judged[verdict] : t.review.settled;
-    const refused = queue.pay.filter(({ approve }) => !approve).reduce((sum, { cents }) => sum + cents, 0);
     return act.run(
       () => api.judge(id, judgeOf(queue, verdict, reason)),
-      () => {
+      ({ pay }) => {
+        const refused = sumOf(pay.filter(({ moved, state }) => moved && state === "cancelled"));
         toasts.say(refused > 0 ? `${said} ${t.review.refusedToo(cash(refused))}` : said);
         move({ kind: "judged" });
         void load();
