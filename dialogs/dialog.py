@@ -309,6 +309,9 @@ def _steer(state: DialogState, command: Tell | Extend | EndByTeam, now: float) -
     if not command.key:
         raise ValueError("a command of the team needs a key")
     if (seq := state.team_keys.get(command.key)) is not None:
+        if not isinstance(command, _kind_of(state, seq)):
+            text = "This was asked before, and for something else."
+            return Refusal(RefusalCode.NOT_POSSIBLE, text)
         return Known(seq)
     if state.phase is Phase.ENDED:
         return Refusal(RefusalCode.DIALOG_ENDED, "This dialog has ended.")
@@ -321,6 +324,13 @@ def _steer(state: DialogState, command: Tell | Extend | EndByTeam, now: float) -
             return _end_by_team(state, command, now)
         case _:
             assert_never(command)
+
+
+def _kind_of(state: DialogState, seq: int) -> type[Tell | Extend | EndByTeam]:
+    """Which command of the team led to event `seq`."""
+    if seq in state.extended:
+        return Extend
+    return Tell if any(message.seq == seq for message in state.told) else EndByTeam
 
 
 def _tell(state: DialogState, tell: Tell, now: float) -> Answer:

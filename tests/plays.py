@@ -100,6 +100,10 @@ def require(true: object, must: Must, what: object = "") -> None:
         raise Violated(must, str(what))
 
 
+_BY_COMMAND: dict[type, type] = {Tell: Told, Extend: Extended, EndByTeam: Ended}
+"""The event that a command of the team leads to."""
+
+
 def other(role: Role) -> Role:
     return A if role is Q else Q
 
@@ -358,7 +362,9 @@ class Play:
     def _judge_team(self, command: Tell | Extend | EndByTeam, answer: Answer) -> None:
         known = [n for n, key in self.by_team() if key == command.key]
         if known:
-            require(answer == Known(known[0]), Must.TEAM, f"{command} again: {answer}")
+            same = isinstance(self.events[known[0] - 1], _BY_COMMAND[type(command)])
+            right = answer == Known(known[0]) if same else isinstance(answer, Refusal)
+            require(right, Must.TEAM, f"{command} again: {answer}")
             return
         done = isinstance(answer, tuple)
         require(not (done and self.end()), Must.TEAM, f"after the end: {answer}")

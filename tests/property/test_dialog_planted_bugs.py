@@ -362,6 +362,14 @@ FAULTS = [
         {Must.TEAM},
     ),
     Fault(
+        "a key of the team is known for whatever it is used",
+        dialog,
+        "_steer",
+        "not isinstance(command, _kind_of(state, seq))",
+        "False",
+        {Must.TEAM},
+    ),
+    Fault(
         "the team writes after the end",
         dialog,
         "_steer",

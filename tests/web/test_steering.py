@@ -119,6 +119,24 @@ async def test_a_message_of_the_team_is_done_once(live_each: Live) -> None:
     assert (await kinds(live_each)).count("told") == 1
 
 
+async def test_a_key_is_for_one_thing_only(live: Live) -> None:
+    team, dialog, asker, _ = await steered(live)
+    refused = (RefusalCode.NOT_POSSIBLE, "This was asked before, and for something else.")
+    assert await team.tell(dialog, None, "Hello.", "k1") == Known(2)
+    assert await team.extend(dialog, 60.0, "k2") == Known(3)
+    assert refusal(await team.end(dialog, "", {}, "k1")) == refused
+    assert refusal(await team.end(dialog, "", {}, "k2")) == refused
+    assert refusal(await team.extend(dialog, 60.0, "k1")) == refused
+    assert refusal(await team.tell(dialog, None, "Hello.", "k2")) == refused
+    await asker.say("is it a cat?")
+    assert await team.end(dialog, "", {}, "k3") == Known(5)
+    assert refusal(await team.tell(dialog, None, "Hello.", "k3")) == refused
+    # The same once more is done, also when all is over.
+    assert await team.tell(dialog, None, "Hello.", "k1") == Known(2)
+    assert await team.extend(dialog, 60.0, "k2") == Known(3)
+    assert await team.end(dialog, "", {}, "k3") == Known(5)
+
+
 async def test_the_team_cannot_write_to_who_is_gone_nor_write_anything(live: Live) -> None:
     team, dialog, asker, teller = await steered(live)
     assert refusal(await team.tell(dialog, A, "two\nlines", "t1"))[0] is RefusalCode.BAD_TEXT
