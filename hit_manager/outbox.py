@@ -278,7 +278,7 @@ class Outbox:
         """Write down that a call is about to be made; returns what `_earlier` says of a bonus."""
         begins, earlier = [], None
         if payment.state is not LedgerState.SENDING:
-            begins.append(rows.sending(payment))
+            begins.append(rows.sending(payment, self._now()))
         if not call.again:
             if call.step is Step.BONUS:
                 earlier = await self._earlier(payment, self._beside(payment, made))

@@ -218,7 +218,8 @@ Values = Callable[[Mapping[str, ColumnElement[Any]]], Mapping[str, Any]]
 
 
 def _payment(values: Values, **columns: Column[Any]) -> RowUpdate:
-    """A change of one payment; with `before` among its parameters, only in that state."""
+    """A change of one payment; with `before` among its parameters, only in that state, and with
+    `latest`, only if it is not put off for longer."""
 
     def update(p: Mapping[str, ColumnElement[Any]]) -> Update:
         mine = ledger.update().where(
@@ -226,6 +227,9 @@ def _payment(values: Values, **columns: Column[Any]) -> RowUpdate:
         )
         if "before" in columns:
             mine = mine.where(ledger.c.state == p["before"])
+        if "latest" in columns:
+            put_off_to = func.coalesce(ledger.c.retry_at, p["latest"])
+            mine = mine.where(put_off_to <= p["latest"])
         return mine.values(**values(p))
 
     return RowUpdate(update, arrival=ledger.c.arrival_id, why=ledger.c.reason, **columns)
@@ -255,12 +259,21 @@ _BECOMES: Final = _payment(
     what=ledger.c.problem,
     again=ledger.c.retry_at,
 )
+_SENDING: Final = _payment(
+    lambda p: {"state": LedgerState.SENDING.value, "problem": None, "retry_at": None},
+    before=ledger.c.state,
+    latest=ledger.c.retry_at,
+)
 _APPROVED: Final = _payment(lambda p: {"approved_at": p["now"]}, now=ledger.c.approved_at)
+_STAYS_APPROVED: Final = _payment(
+    lambda p: {"approved_at": func.coalesce(ledger.c.approved_at, p["now"])},
+    now=ledger.c.approved_at,
+)
 _PAID: Final = _payment(lambda p: {"paid_at": p["now"]}, now=ledger.c.paid_at)
 _TRIED: Final = _payment(
-    lambda p: {"tries": ledger.c.tries + 1, "retry_at": p["again"], "problem": p["what"]},
+    lambda p: {"tries": ledger.c.tries + 1, "retry_at": p["latest"], "problem": p["what"]},
     before=ledger.c.state,
-    again=ledger.c.retry_at,
+    latest=ledger.c.retry_at,
     what=ledger.c.problem,
 )
 _NOTED: Final = _payment(lambda p: {"note": p["text"]}, text=ledger.c.note)
@@ -307,10 +320,12 @@ def _named(payment: PaymentRow, **more: Any) -> dict[str, Any]:
 
 def approved(payment: PaymentRow, now: float, *, not_before: float | None = None) -> Decision:
     """It may be paid, from `not_before` on where that is given; conflicts if its state has changed
-    meanwhile."""
+    meanwhile. What was held or failed was approved before, and keeps that moment: by it the
+    judgement that approved it is known."""
+    first = payment.state is LedgerState.OWED
     changes = (
         _moves(payment, LedgerState.APPROVED, retry_at=not_before),
-        Change(_APPROVED, _named(payment, now=now)),
+        Change(_APPROVED if first else _STAYS_APPROVED, _named(payment, now=now)),
     )
     return Decision(payment.arrival_id, (), changes)
 
@@ -338,14 +353,17 @@ def stopped(payment: PaymentRow, state: LedgerState, problem: str) -> Decision:
 
 def put_off(payment: PaymentRow, problem: str, retry_at: float) -> Decision:
     """A call brought nothing; it is made again from `retry_at` on. Conflicts if the payment's
-    state has changed meanwhile."""
-    params = _named(payment, before=payment.state.value, again=retry_at, what=problem)
+    state has changed meanwhile, or it is put off for longer."""
+    params = _named(payment, before=payment.state.value, latest=retry_at, what=problem)
     return Decision(payment.arrival_id, (), (Change(_TRIED, params),))
 
 
-def sending(payment: PaymentRow) -> Decision:
-    """The recruiter is about to be asked."""
-    return Decision(payment.arrival_id, (), (_moves(payment, LedgerState.SENDING),))
+def sending(payment: PaymentRow, now: float) -> Decision:
+    """The recruiter is about to be asked. Conflicts if the payment's state has changed meanwhile,
+    or it was put off since: it was approved anew, and that can be taken back for a while."""
+    latest = max(now, payment.retry_at or now)
+    params = _named(payment, before=payment.state.value, latest=latest)
+    return Decision(payment.arrival_id, (), (Change(_SENDING, params),))
 
 
 def step_begins(payment: PaymentRow, step: str, key: str, now: float) -> Decision:

@@ -6,7 +6,7 @@ import re
 import secrets
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -102,8 +102,10 @@ def approve(
             wanted = states[:1] if everything else states
             found = await chosen(at, arrivals, wanted, everything=everything)
             values, text = told(at, found)
-            if dry_run or not found:
+            if dry_run:
                 return values, f"would be approved: {text}"
+            if not found:
+                return values, f"nothing was to be approved: {text}"
             sure(f"Approve {text}?", yes=yes, as_json=as_json)
             done = [p for p in found if await at.manager.outbox.approve(p)]
             values, text = told(at, done)
@@ -149,14 +151,16 @@ def pay(
                     states += [LedgerState.OWED, LedgerState.FAILED]
             found = await chosen(at, arrivals, states, everything=everything)
             values, text = told(at, found)
-            if dry_run or not found:
+            if dry_run:
                 return values, f"would be paid: {text}"
+            if not found:
+                return values, f"nothing was to be paid: {text}"
             if mark_paid:
                 sure(f"Note as paid: {text}?", yes=yes, as_json=as_json)
                 return await _mark(at, found)
             sure(f"Pay {text}?", yes=yes, as_json=as_json)
-            # What was put off is asked for by hand now.
-            paid = await at.manager.pay([replace(p, retry_at=None) for p in found])
+            # What is put off as far as is known here is asked for by hand now.
+            paid = await at.manager.pay(found)
             if paid is None:
                 raise BadInput(
                     [

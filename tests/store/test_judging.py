@@ -192,7 +192,7 @@ async def test_pay_that_begins_to_go_out_at_the_last_moment_is_not_refused(
         [payment] = await review.record.read(payments_of, ["arrival-0a"])
         commit = review.record.writer.commit
         begins = step_begins(payment, "bonus", "key", 1.0)
-        await commit(Decision("x", begins.inserts, sending(payment).changes))
+        await commit(Decision("x", begins.inserts, sending(payment, 1.0).changes))
         with pytest.raises(Conflict):
             await commit(stale.decision)
         # And if it has come back to where it was, the call that was begun is what tells.

@@ -47,7 +47,7 @@ async def test_the_life_of_a_payment(database_url: str) -> None:
             None,
             None,
         )
-        await commit(rows.sending(approved))
+        await commit(rows.sending(approved, 2.0))
         sending = await payment(record, arrival)
         for step in ("approve", "bonus"):
             await commit(rows.step_begins(sending, step, f"key-{step}", 3.0))
@@ -74,7 +74,7 @@ async def test_nothing_is_decided_on_a_state_that_is_no_more(
             stale = replace(now, state=other)
             decisions: list[Decision] = [
                 rows.approved(stale, 1.0),
-                rows.sending(stale),
+                rows.sending(stale, 1.0),
                 rows.paid(stale, 1.0),
                 rows.stopped(stale, LedgerState.HELD, "why"),
                 rows.put_off(stale, "why", 1.0),
@@ -84,6 +84,26 @@ async def test_nothing_is_decided_on_a_state_that_is_no_more(
                 with pytest.raises(Conflict):
                     await record.writer.commit(decision)
         assert await payment(record, arrival) == now
+
+
+async def test_what_is_put_off_is_not_sent_by_who_does_not_know_it(database_url: str) -> None:
+    async with opened(database_url) as record:
+        await begin_study(record, people=0)
+        arrival, commit = person(record, 1), record.writer.commit
+        await commit(rows.approved(await payment(record, arrival), 1.0, not_before=20.0))
+        stale = await payment(record, arrival)
+        # It is taken back and approved anew, while somebody has the list of before.
+        await commit(rows.unapproved(stale))
+        await commit(rows.approved(await payment(record, arrival), 25.0, not_before=45.0))
+        for decision in (rows.sending(stale, 26.0), rows.put_off(stale, "why", 36.0)):
+            with pytest.raises(Conflict):
+                await commit(decision)
+        fresh = await payment(record, arrival)
+        assert (fresh.state, fresh.retry_at) == (LedgerState.APPROVED, 45.0)
+        # Who knows of it, and asks all the same, is let.
+        await commit(rows.put_off(fresh, "why", 46.0))
+        await commit(rows.sending(await payment(record, arrival), 30.0))
+        assert (await payment(record, arrival)).retry_at is None
 
 
 async def test_one_bonus_of_a_name(database_url: str) -> None:

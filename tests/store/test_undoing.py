@@ -176,6 +176,7 @@ def take_place(review: Review, phase: Phase, outcome: Outcome | None) -> None:
         ("begun", "on its way"),
         ("paid", "on its way"),
         ("held", "on its way"),
+        ("tried again", "on its way"),
         ("posted", "been invited"),
         ("paired", "taken its place"),
         ("abandoned", "taken its place"),
@@ -198,6 +199,11 @@ async def test_what_has_followed_keeps_it_from_being_taken_back(
                 begin(review, "arrival-0a")
             case "paid" | "held":
                 review.pay_becomes("arrival-0a", LedgerState(what))
+            case "tried again":
+                review.pay_becomes("arrival-0a", LedgerState.HELD)
+                [held] = await review.record.read(rows.payments_of, ["arrival-0a"])
+                await review.record.writer.commit(rows.approved(held, review.clock()))
+                review.pay_becomes("arrival-0a", LedgerState.PAID)
             case "posted":
                 await post(review, dialog)
             case "paired":
@@ -325,7 +331,9 @@ class Model:
                 arrival = f"arrival-{dialog[1:]}a"
                 [payment] = await self.review.record.read(rows.payments_of, [arrival])
                 if payment.state is LedgerState.APPROVED:
-                    await self.review.record.writer.commit(rows.sending(payment))
+                    await self.review.record.writer.commit(
+                        rows.sending(payment, self.review.clock.at + UNDO_S)
+                    )
 
     async def _take(self) -> None:
         """The lobby opens a dialog about the item, if the record says that its place is free."""
