@@ -39,6 +39,19 @@ def clean_text(text: str) -> str:
     return text
 
 
+MOST_OF_TEAM: Final = 1000
+"""Characters of a line that somebody of the team writes."""
+
+
+def not_a_line(text: str) -> str:
+    """Why this is no line that somebody of the team may write; empty, if it is one."""
+    if any(char < " " or char == "\x7f" for char in text):
+        return "must be one line without control characters"
+    if len(text) > MOST_OF_TEAM:
+        return f"must have {MOST_OF_TEAM} characters or fewer, not {len(text)}"
+    return ""
+
+
 def is_blank(text: str) -> bool:
     """Whether nothing of this text could be seen."""
     return all(map(_is_invisible, text))

@@ -7,11 +7,13 @@ cell decides nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from enum import StrEnum
 from typing import Final
 
+from dialogs.limits import is_blank, not_a_line
 from dialogs.record.reviewing import Reviewed
 from dialogs.rules import Acceptance
 from hit_manager.csvfiles import CsvError
@@ -94,22 +96,65 @@ def table(found: Iterable[Reviewed], *, invitations: bool = False) -> Iterator[t
         yield (*row, invitation_of(each.worker or "")) if invitations else row
 
 
-def decisions(rows: Iterable[tuple[int, Mapping[str, str]]]) -> list[Decided]:
-    """The decisions in a file that came back.
+_READ: Final = ("arrival", "dialog", "verdict", "decision", "feedback")
+"""The columns in which something is looked for; the others are there to be read."""
+_LIKENESS: Final = 0.75
+
+
+def passed_over(names: Collection[str]) -> list[str]:
+    """The columns of a file that came back of which nothing is known: a team may add its own.
 
     Raises:
-        CsvError: a decision is neither `approve` nor `reject`, a rejection gives no reason, or an
-            arrival is decided on twice.
+        CsvError: nothing can be decided in it, or a column seems to be a known one, misspelt.
+    """
+    own = [name for name in names if name and name not in (*COLUMNS, INVITATION)]
+    missing = [name for name in _READ if name not in names]
+    for name in own:
+        if meant := get_close_matches(name.lower(), missing, n=1, cutoff=_LIKENESS):
+            raise CsvError(
+                f"line 1: the column {name!r} is none of the file's; is it {meant[0]!r}? Else call "
+                "it something else"
+            )
+    if "verdict" in missing and "decision" in missing:
+        raise CsvError(
+            "line 1: there is neither a column 'verdict' nor a column 'decision'; what is to be "
+            "done is written there"
+        )
+    return own
+
+
+def _texts(line: int, row: Mapping[str, str]) -> dict[str, str]:
+    """What a row says, trimmed, with what cannot be seen as nothing.
+
+    Raises:
+        CsvError: a text is none that the record or a recruiter would take.
+    """
+    found = {}
+    for name in _READ:
+        text = row.get(name, "").strip()
+        if problem := not_a_line(text):
+            raise CsvError(f"line {line}: {name} {problem}")
+        found[name] = "" if is_blank(text) else text
+    return found
+
+
+def decisions(rows: Iterable[tuple[int, Mapping[str, str]]]) -> list[Decided]:
+    """The decisions in a file that came back. Files without the column have none.
+
+    Raises:
+        CsvError: a text cannot be stored, a decision is neither `approve` nor `reject`, a
+            rejection gives no reason, or an arrival is decided on twice.
     """
     found: list[Decided] = []
     lines: dict[str, int] = {}
     for line, row in rows:
-        said = row["decision"].strip().lower()
+        texts = _texts(line, row)
+        said = texts["decision"].lower()
         if not said:
             continue
         if said not in set(Verdict):
             raise CsvError(f"line {line}: decision must be approve, reject or empty, not {said!r}")
-        arrival, feedback = row["arrival"].strip(), row.get("feedback", "").strip()
+        arrival, feedback = texts["arrival"], texts["feedback"]
         if (earlier := lines.setdefault(arrival, line)) != line:
             raise CsvError(f"line {line}: the arrival {arrival} stands in line {earlier} too")
         if said == Verdict.REJECT and not feedback:
@@ -123,25 +168,26 @@ def verdicts(rows: Iterable[tuple[int, Mapping[str, str]]]) -> list[JudgedData]:
     without the column have none.
 
     Raises:
-        CsvError: a verdict is neither `accept` nor `reject`, names no dialog, differs from that of
-            the other row of its dialog, or rejects and neither row gives a reason.
+        CsvError: a text cannot be stored, a verdict is neither `accept` nor `reject`, names no
+            dialog, differs from that of the other row of its dialog, or rejects and neither row
+            gives a reason.
     """
     found: dict[str, JudgedData] = {}
     for line, row in rows:
-        said = row.get("verdict", "").strip().lower()
+        texts = _texts(line, row)
+        said = texts["verdict"].lower()
         if not said:
             continue
         acceptance = ACCEPTANCES.get(said)
         if acceptance is None:
             raise CsvError(f"line {line}: verdict must be accept, reject or empty, not {said!r}")
-        dialog = row.get("dialog", "").strip()
+        dialog = texts["dialog"]
         if not dialog:
             raise CsvError(f"line {line}: the verdict is about no dialog")
-        reason = row.get("feedback", "").strip()
+        reason = texts["feedback"]
         first = found.get(dialog)
         if first is None:
-            arrival = row["arrival"].strip()
-            found[dialog] = JudgedData(line, arrival, dialog, acceptance, reason)
+            found[dialog] = JudgedData(line, texts["arrival"], dialog, acceptance, reason)
         elif first.acceptance is not acceptance:
             raise CsvError(f"line {line}: the verdict on {dialog} is not that of line {first.line}")
         elif not first.reason:

@@ -21,7 +21,15 @@ from hit_manager.csvfiles import CsvError, read_csv, write_csv
 from hit_manager.recruiters.base import RecruiterError
 from hit_manager.recruiters.link import Link
 from hit_manager.refusing import is_owed, refuse
-from hit_manager.review import Decided, JudgedData, Verdict, decisions, table, verdicts
+from hit_manager.review import (
+    Decided,
+    JudgedData,
+    Verdict,
+    decisions,
+    passed_over,
+    table,
+    verdicts,
+)
 
 
 @click.command()
@@ -73,15 +81,20 @@ def review(
     async def read(file: Path) -> tuple[dict[str, Any], str]:
         try:
             with file.open(encoding="utf-8-sig", newline="") as source:
-                rows = list(read_csv(source, ("arrival", "decision")))
+                rows = list(read_csv(source, ("arrival",)))
+            own = passed_over(rows[0][1]) if rows else []
             decided, judged = decisions(rows), verdicts(rows)
         except (CsvError, UnicodeDecodeError) as error:
             raise BadInput([f"{file.name}: {error}"]) from None
         async with desk(study, remote=not dry_run and bool(decided)) as at:
             admin = await judge_of(at, who) if judged else None
-            return await _carry_out(
+            values, text = await _carry_out(
                 at, decided, judged, admin, file.name, yes=yes, dry_run=dry_run, json=as_json
             )
+        if own:
+            names = ", ".join(map(repr, own))
+            text += f"\nnothing was looked for in what is not a column of ours: {names}"
+        return {**values, "passed_over": own}, text
 
     values, text = run(write(out) if out is not None else read(_given(back)))
     show(as_json, values, text)
@@ -146,8 +159,12 @@ async def _carry_out(
         text += "; as data {accepted_as_data} accepted, {rejected_as_data} rejected".format(**data)
         if len(new) < len(judged):
             text += f" ({len(judged) - len(new)} more as they are already)"
-    if dry_run or not (approve or reject or new):
+    if not decided and not judged:
+        return values, f"{name} decides nothing: its cells of verdict and decision are empty"
+    if dry_run:
         return values, f"would be: {text}"
+    if not (approve or reject or new):
+        return values, f"nothing was to be done: {text}"
     sure(f"Carry out: {text}?", yes=yes, as_json=json)
     for payment in approve:
         await at.manager.outbox.approve(payment)

@@ -11,7 +11,8 @@ from collections.abc import Collection, Mapping
 
 from dialogs.record.admins import AdminRow, admin_named, known_as
 from dialogs.record.cases import Case, cases
-from dialogs.record.judging import Overtaken
+from dialogs.record.errors import BadRow
+from dialogs.record.judging import BadJudgement, Overtaken
 from dialogs.record.review_desk import ReviewDesk
 from dialogs.rules import Acceptance, AdminRole, Outcome
 from duologue.hits.desk import Desk
@@ -85,8 +86,9 @@ async def judge(at: Desk, admin: AdminRow, file: str, judged: Collection[JudgedD
             await desk.judge(
                 admin.id, each.dialog_id, each.acceptance, each.reason, approve_pay=False
             )
-        except Overtaken as error:
-            failed.append(f"{file}, line {each.line}: {each.dialog_id} was not judged: {error}")
+        except (Overtaken, BadJudgement, BadRow, LookupError) as error:
+            why = "it is not there any more" if isinstance(error, LookupError) else error
+            failed.append(f"{file}, line {each.line}: {each.dialog_id} was not judged: {why}")
     return failed
 
 

@@ -12,6 +12,8 @@ import pytest
 from sqlalchemy import Connection, Table, select, update
 
 from dialogs.record import admins as team
+from dialogs.record.errors import BadRow
+from dialogs.record.review_desk import ReviewDesk
 from dialogs.record.tables import admins, audit, dialogs, judgements, relaunches, review_claims
 from dialogs.rules import AdminRole, Outcome, Phase, Release, SeatStatus
 from tests.desks import Desk, desk_of
@@ -182,3 +184,96 @@ def test_what_was_judged_otherwise_or_is_in_hand_stays(desk: Desk) -> None:
     code, _, err = desk(*BACK, "--yes")
     assert (code, "d1 is in the hands of somebody" in err) == (2, True)
     assert rows(desk, relaunches) == []
+
+
+LONG = "x" * 1001
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("arrival-d0q,d0,reject,a\0b,", "line 2: feedback must be one line without control"),
+        ("arrival-d0q,d\0,accept,,", "line 2: dialog must be one line without control"),
+        ("arrival-\0,d0,,,approve", "line 2: arrival must be one line without control"),
+        (f"arrival-d0q,d0,reject,{LONG},", "line 2: feedback must have 1000 characters or fewer"),
+        ("arrival-d0q,d0,reject,\u200b\u2060,", "line 2: say in feedback why the dialog is no"),
+        ("arrival-d0q,d0,,\u200b\u2060,reject", "line 2: say in feedback why the work is"),
+    ],
+)
+def test_a_text_that_the_monitor_would_not_take_changes_nothing(
+    desk: Desk, given: str, told: str
+) -> None:
+    text = f"arrival,dialog,verdict,feedback,decision\n{given}\n"
+    text += "arrival-d1q,d1,accept,,approve\n"
+    (desk.folder / "back.csv").write_text(text, encoding="utf-8")
+    code, out, err = desk(*BACK, "--yes")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert told in err
+    assert rows(desk, judgements) == []
+    assert "approved" not in desk.states()
+
+
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [
+        ("arrival,dialog,verdikt,decision,feedback", "'verdikt' is none of the file's; is it 've"),
+        ("arrival,dialog,Verdict,decision,feedback", "is it 'verdict'?"),
+        ("arrival,dialog,verdict,decision,feedbak", "is it 'feedback'?"),
+        ("arrival,dialogue,verdict,decision,feedback", "is it 'dialog'?"),
+        ("arrival,dialog,good,pay,feedback", "neither a column 'verdict' nor a column 'decision'"),
+    ],
+)
+def test_a_misspelt_column_is_named(desk: Desk, head: str, told: str) -> None:
+    text = f"{head}\narrival-d0q,d0,accept,approve,Fine.\n"
+    (desk.folder / "back.csv").write_text(text, encoding="utf-8")
+    code, out, err = desk(*BACK, "--yes")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert told in err
+    assert rows(desk, judgements) == []
+    assert "approved" not in desk.states()
+
+
+def test_columns_of_the_team_are_passed_over_and_named(desk: Desk) -> None:
+    text = "arrival,dialog,verdict,verdicts,seen by\narrival-d0q,d0,accept,2,Bo\n"
+    (desk.folder / "back.csv").write_text(text, encoding="utf-8")
+    done = desk.json(*BACK, "--dry-run")
+    assert (done["accepted_as_data"], done["passed_over"]) == (1, ["verdicts", "seen by"])
+    _, out, _ = desk(*BACK, "--yes")
+    assert out.endswith("not a column of ours: 'verdicts', 'seen by'\n")
+    filled(desk, BOTH)
+    assert desk.json(*BACK, "--dry-run")["passed_over"] == []
+
+
+def test_where_nothing_is_to_be_done_it_says_so(desk: Desk) -> None:
+    filled(desk, {})
+    code, out, _ = desk(*BACK, "--yes")
+    assert (code, out) == (
+        0,
+        "back.csv decides nothing: its cells of verdict and decision are empty\n",
+    )
+    filled(desk, BOTH)
+    desk.json(*BACK, "--yes")
+    _, out, _ = desk(*BACK, "--yes")
+    assert out.startswith("nothing was to be done: 0 approved")
+    _, out, _ = desk(*BACK, "--dry-run")
+    assert out.startswith("would be: 0 approved")
+
+
+def test_what_the_record_does_not_take_is_named_and_the_rest_is_done(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = ReviewDesk.judge
+
+    async def not_the_first(
+        self: ReviewDesk, admin: str, dialog: str, *args: Any, **how: Any
+    ) -> Any:
+        if dialog == "d0":
+            raise BadRow("the row is refused")
+        return await judge(self, admin, dialog, *args, **how)
+
+    monkeypatch.setattr(ReviewDesk, "judge", not_the_first)
+    filled(desk, BOTH)
+    code, _, err = desk(*BACK, "--yes")
+    assert code == 2
+    assert "d0 was not judged: the row is refused" in err
+    assert {row.dialog_id for row in rows(desk, judgements)} == {"d1"}
