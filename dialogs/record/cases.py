@@ -24,7 +24,7 @@ from dialogs.record.tables import (
     seats,
     team_requests,
 )
-from dialogs.rules import Acceptance, Outcome, RequestKind, SeatStatus
+from dialogs.rules import Acceptance, Outcome, RequestKind, RequestState, SeatStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,7 @@ class Case:
     """A dialog that ended. `arrivals` are those who kept their seat, each with the HIT they came
     by, None for a link; `payments` are theirs. Of these, `begun` are those with a call that was
     begun, `approved_at` says when each was approved, and `refused` whose work was refused.
+    For those in `promised` a bonus is asked that was not given yet.
 
     Of a rejected one, `taken_since` says that its place was taken, and `reposted` that people are
     invited for it.
@@ -82,6 +83,7 @@ class Case:
     begun: frozenset[tuple[str, str]]
     approved_at: Mapping[tuple[str, str], float]
     refused: Mapping[str, RefusedWork]
+    promised: frozenset[str]
     judgements: tuple[Judgement, ...]
     claim: Claim | None
     taken_since: bool
@@ -124,6 +126,7 @@ def cases(connection: Connection, study_id: str, dialog_ids: Collection[str]) ->
     for payment in payments_of(connection, everybody):
         payments[payment.arrival_id].append(payment)
     begun, approved_at, refused = _money(connection, everybody)
+    promised = promised_to(connection, everybody)
     said = judgements_of(connection, rows)
     claims = claims_on(connection, rows)
     taken, reposted = _since(connection, rows)
@@ -140,6 +143,7 @@ def cases(connection: Connection, study_id: str, dialog_ids: Collection[str]) ->
             begun,
             approved_at,
             {each: refused[each] for each in people[dialog_id] if each in refused},
+            frozenset(promised.intersection(people[dialog_id])),
             tuple(said.get(dialog_id, ())),
             claims.get(dialog_id),
             dialog_id in taken,
@@ -209,6 +213,19 @@ def _money(
             for row in connection.execute(requests)
         }
     return frozenset(begun), approved_at, refused
+
+
+def promised_to(connection: Connection, arrival_ids: Collection[str]) -> set[str]:
+    """For whose work a bonus is asked that was not given yet."""
+    found: set[str] = set()
+    for chunk in chunks(arrival_ids):
+        query = select(team_requests.c.target).where(
+            team_requests.c.target.in_(chunk),
+            team_requests.c.kind == RequestKind.BONUS.value,
+            team_requests.c.state == RequestState.WANTED.value,
+        )
+        found |= set(connection.execute(query).scalars())
+    return found
 
 
 def _since(connection: Connection, dialog_ids: Collection[str]) -> tuple[set[str], set[str]]:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import orjson
-from sqlalchemy import Table
+from sqlalchemy import Table, bindparam, select
 
 from dialogs.limits import is_blank
 from dialogs.record.audit import audited
-from dialogs.record.bulk import Row, RowUpdate
+from dialogs.record.bulk import Row, RowLock, RowUpdate
 from dialogs.record.cases import Case, Judgement
 from dialogs.record.payments import (
     PaymentRow,
@@ -26,8 +26,10 @@ from dialogs.record.payments import (
 )
 from dialogs.record.review_queue import given_back, in_own_hands
 from dialogs.record.tables import (
+    arrivals,
     dialogs,
     judgements,
+    ledger,
     relaunches,
     team_requests,
 )
@@ -122,6 +124,26 @@ _AGAIN: Final = RowUpdate(
     admin=judgements.c.admin_id,
     before=judgements.c.again,
     then=judgements.c.again,
+)
+
+_NO_BONUS: Final = RowLock(
+    select(arrivals.c.id).where(
+        arrivals.c.id == bindparam("arrival"),
+        ~select(ledger.c.reason)
+        .where(
+            ledger.c.arrival_id == arrivals.c.id,
+            ledger.c.reason.not_in(_BY_RULE),
+            ledger.c.state != LedgerState.CANCELLED.value,
+        )
+        .exists(),
+        ~select(team_requests.c.id)
+        .where(
+            team_requests.c.target == arrivals.c.id,
+            team_requests.c.kind == RequestKind.BONUS.value,
+            team_requests.c.state == RequestState.WANTED.value,
+        )
+        .exists(),
+    )
 )
 
 Inserts = list[tuple[Table, Row]]
@@ -326,8 +348,10 @@ def _refuse(case: Case, arrival_id: str, admin_id: str, reason: str, now: float)
     """Nothing is paid for the work, and the recruiter is to be told, by the hit manager."""
     if arrival_id in case.refused:
         raise Overtaken("This work has been refused already.")
+    if arrival_id in case.promised:
+        raise Overtaken("A bonus is asked for this work, so its pay cannot be refused.")
     settled: list[Settled] = []
-    changes: list[Change] = []
+    changes = [Change(_NO_BONUS, {"arrival": arrival_id})]
     for payment in case.payments_of(arrival_id):
         if payment.state is LedgerState.CANCELLED:
             settled.append(_settled(payment, payment.state, moved=False))

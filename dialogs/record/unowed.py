@@ -14,8 +14,8 @@ from typing import Any, Final
 from sqlalchemy import Connection, Select, and_, func, select
 
 from dialogs.record.spending import Amounts
-from dialogs.record.tables import arrivals, assignments, hits, ledger, releases
-from dialogs.rules import ArrivalStatus, AssignmentStatus, LedgerReason, LedgerState
+from dialogs.record.tables import arrivals, assignments, hits, ledger, releases, team_requests
+from dialogs.rules import ArrivalStatus, AssignmentStatus, LedgerReason, LedgerState, RequestKind
 
 HANDED_IN: Final = (
     AssignmentStatus.SUBMITTED,
@@ -99,8 +99,20 @@ def undecided_strangers(connection: Connection, study_id: str) -> int:
 
 
 def handed_in_for_nothing(connection: Connection, study_id: str) -> list[str]:
-    """Arrivals that ended, are owed nothing, and whose work waits for a decision over there;
-    after them, by their assignments, those who never came."""
+    """Arrivals that ended, are owed nothing, and whose work waits for a decision over there, or
+    whose work the team wanted to refuse and could not, as a bonus was given for it; after them, by
+    their assignments, those who never came."""
+    kept = select(ledger.c.reason).where(
+        ledger.c.arrival_id == arrivals.c.id, ledger.c.state != LedgerState.CANCELLED.value
+    )
+    refused = (
+        select(team_requests.c.id)
+        .where(
+            team_requests.c.target == arrivals.c.id,
+            team_requests.c.kind == RequestKind.REJECT.value,
+        )
+        .exists()
+    )
     query = (
         select(arrivals.c.id)
         .join(releases, releases.c.arrival_id == arrivals.c.id)
@@ -114,12 +126,7 @@ def handed_in_for_nothing(connection: Connection, study_id: str) -> list[str]:
         .where(
             arrivals.c.study_id == study_id,
             assignments.c.status == AssignmentStatus.SUBMITTED.value,
-            ~select(ledger.c.reason)
-            .where(
-                ledger.c.arrival_id == arrivals.c.id,
-                ledger.c.state != LedgerState.CANCELLED.value,
-            )
-            .exists(),
+            ~kept.exists() | (refused & ~kept.where(ledger.c.reason.in_(_BY_RULE)).exists()),
         )
         .order_by(releases.c.at, arrivals.c.id)
     )

@@ -110,7 +110,7 @@ def _status_text(at: Desk, values: dict[str, Any]) -> str:
         lines.append(
             f"handed in        {count(len(undecided), 'piece')} of work for which nothing is owed "
             f"({some(undecided)}): approved over there by itself, unless you say `duologue hits "
-            "reject`"
+            "reject`, after taking back what was given for it by hand"
         )
     if reported := values["problem_reports"]:
         lines.append(

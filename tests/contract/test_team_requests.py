@@ -17,6 +17,7 @@ from dialogs.record.requests import TeamRequest
 from dialogs.record.rounds import LastRound, last_round
 from dialogs.record.store import Record
 from dialogs.record.tables import erasures, ledger
+from dialogs.record.unowed import handed_in_for_nothing
 from dialogs.rules import (
     AssignmentStatus,
     HitState,
@@ -180,6 +181,21 @@ async def test_work_is_not_refused_while_something_is_owed_for_it(at: Recruiting
         "is owed 1.50 USD by the rules of the study, so the work cannot be refused",
     )
     assert await at.status_there(arrival) is AssignmentStatus.SUBMITTED
+
+
+async def test_work_that_was_refused_beside_a_bonus_is_named(at: Recruiting) -> None:
+    """The bonus was asked before; nobody else would say that the work waits."""
+    arrival = await came(at)
+    await at.hand_in(arrival)
+    await ask(at.record, RequestKind.BONUS, arrival, cents=50, reason="Thanks.")
+    await at.round()
+    assert await at.record.read(handed_in_for_nothing, STUDY) == []
+    await ask(at.record, RequestKind.REJECT, arrival, "request-2", reason="Nothing was written.")
+    await at.round()
+    state, problem = await became(at.record, "request-2")
+    assert (state, "was given 0.50 USD by hand" in (problem or "")) == (RequestState.FAILED, True)
+    assert await at.status_there(arrival) is AssignmentStatus.SUBMITTED
+    assert await at.record.read(handed_in_for_nothing, STUDY) == [arrival]
 
 
 async def test_work_of_somebody_else_is_not_refused(at: Recruiting) -> None:

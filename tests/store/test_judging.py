@@ -11,8 +11,9 @@ from dialogs.record.cases import case
 from dialogs.record.erasing import MARK
 from dialogs.record.errors import Conflict, Unavailable
 from dialogs.record.judging import BadJudgement, Overtaken, Pay, is_for_two, judged
-from dialogs.record.payments import payments_of, sending, step_begins
+from dialogs.record.payments import given_by_hand, payments_of, sending, step_begins
 from dialogs.record.queries import free_places
+from dialogs.record.requests import asked, done, requests_by_id
 from dialogs.record.review_desk import ReviewDesk
 from dialogs.record.store import Record
 from dialogs.record.supply import supply, unposted_relaunches
@@ -26,8 +27,8 @@ from dialogs.record.tables import (
     team_requests,
     worker_notes,
 )
-from dialogs.record.writer import Decision
-from dialogs.rules import Acceptance, LedgerState, Outcome
+from dialogs.record.writer import Decision, together
+from dialogs.rules import Acceptance, LedgerState, Outcome, RequestKind
 from tests.records import STUDY, rows_of
 from tests.recruiting import owes
 from tests.reviews import ANY, Review, reviewing
@@ -210,6 +211,30 @@ async def test_work_for_which_a_bonus_was_given_is_not_refused(database_url: str
         with pytest.raises(Overtaken, match="A bonus has been given"):
             await review.desk().judge("ada", dialog, REJECTED, "", {"arrival-0a": FRAUD})
         assert rows_of(review.record, judgements) == []
+
+
+async def test_work_for_which_a_bonus_is_asked_is_not_refused(database_url: str) -> None:
+    async with reviewing(database_url) as review:
+        dialog, desk, commit = review.ended(hit_id="h"), review.desk(), review.record.writer.commit
+        read = await review.record.read(case, STUDY, dialog)
+        assert read is not None
+        stale = judged(read, "ada", REJECTED, "", {"arrival-0a": FRAUD}, review.clock())
+        data = {"cents": 50, "reason": "Thanks."}
+        wish = asked(STUDY, "wish", "ada", RequestKind.BONUS, "arrival-0a", data, 1.0)
+        await commit(wish)
+        with pytest.raises(Overtaken, match="A bonus is asked for this work"):
+            await desk.judge("ada", dialog, REJECTED, "", {"arrival-0a": FRAUD})
+        with pytest.raises(Conflict):
+            await commit(stale.decision)
+        # Given in the moment between a look and the judgement, it is in the way as well.
+        [request] = (await review.record.read(requests_by_id, ["wish"])).values()
+        given = given_by_hand("arrival-0a", "wish", 50, "USD", "Thanks.", 2.0)
+        await commit(together(done(request, 2.0), given))
+        with pytest.raises(Conflict):
+            await commit(stale.decision)
+        assert rows_of(review.record, judgements) == []
+        # Whose work is another's is refused all the same.
+        await desk.judge("ada", dialog, REJECTED, "", {"arrival-0q": FRAUD})
 
 
 async def test_the_first_judgement_decides_and_no_other_is_taken(database_url: str) -> None:
