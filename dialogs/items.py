@@ -15,6 +15,7 @@ import csv
 import io
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -101,6 +102,23 @@ def read_items(file: Path) -> list[NewItem]:
     if not items:
         raise ItemsError((f"{file.name}: holds no item; write one line for each image",))
     return items
+
+
+def image_ids(file: Path) -> set[str]:
+    """The ids that stand in an items file, without a look at captions and images; lines that are
+    wrong are passed over.
+
+    Raises:
+        ItemsError: the file cannot be read.
+    """
+    found = set()
+    try:
+        for _, row in _rows(file, lambda line, problem: None):
+            with suppress(_Wrong):
+                found.add(_image_id(row.get("image_id")))
+    except _Wrong as problem:
+        raise ItemsError((f"{file.name}: {problem}",)) from None
+    return found
 
 
 def _rows(file: Path, wrong: Callable[[int, object], None]) -> Iterator[tuple[int, _Row]]:

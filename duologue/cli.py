@@ -57,6 +57,7 @@ from duologue.simulate.command import progress_line
 from duologue.simulate.corpus import BadCorpus
 from duologue.status import status as status_command
 from duologue.template import GITIGNORE, id_from, template
+from duologue.unlisted import note_of_unlisted
 from duologue.watch import watch as watch_command
 from duologue.words import count
 from hit_manager.recruiters.base import RecruiterError
@@ -186,8 +187,9 @@ async def _serve(site: Site, redis: EmbeddedRedis | str, *, hits: bool) -> None:
     added = await prepare_record(site, _progress("preparing pictures"))
     if added:
         click.echo(f"{count(added, 'item')} added")
-    if note := await note_of_changes(site):
-        click.echo(note, err=True)
+    for note in (await note_of_changes(site), await _note_of_unlisted(site)):
+        if note:
+            click.echo(note, err=True)
     async with running(site, redis_url, hits=hits) as server:
         invited = "?invite=CODE" if site.study.study.one_time_invitations else ""
         click.echo(f"workers: {server.url}/work{invited}")
@@ -195,6 +197,11 @@ async def _serve(site: Site, redis: EmbeddedRedis | str, *, hits: bool) -> None:
         if hint := await how_to_begin(server, site):
             click.echo(hint)
         await until_told_to_stop(redis)
+
+
+async def _note_of_unlisted(site: Site) -> str:
+    async with record_of(site) as record:
+        return await note_of_unlisted(record, site.study)
 
 
 def _progress(what: str) -> Any:

@@ -21,6 +21,7 @@ from duologue.console import record_of, site_of
 from duologue.problems import BadInput
 from duologue.recruiting import hit_config, recruiter_for
 from duologue.serve import Site
+from duologue.unlisted import note_of_unlisted
 from hit_manager.config import HitConfig
 from hit_manager.demand import Demand, demand
 from hit_manager.manager import HitManager
@@ -75,6 +76,8 @@ async def desk(study: Path, *, remote: bool = False, begins: bool = False) -> As
         config = config_for(changes)
         manager = HitManager(record, recruiter, config, changes=changes, config_for=config_for)
         try:
+            if begins and (note := await note_of_unlisted(record, site.study)):
+                click.echo(note, err=True)
             if remote:
                 await recruiter.open()
             yield Desk(site, record, recruiter, config, manager)

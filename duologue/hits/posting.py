@@ -76,7 +76,8 @@ def _plan_text(at: Desk, values: dict[str, Any]) -> str:
 def plan(study: Path, as_json: bool) -> None:
     """Say what would be posted and expired now, and what it would cost. Posts nothing.
 
-    A study that has never run is begun by this in its record.
+    A study that has never run is begun by this: all items of its items file are taken into its
+    record, and are wanted from then on, also when they are taken out of the file again.
 
     Example: duologue hits plan my-study
     """

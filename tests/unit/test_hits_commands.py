@@ -410,6 +410,21 @@ def test_a_study_that_never_ran_is_planned_and_launched(market: Desk) -> None:
     assert market.json("launch", "new", "--yes")["posted"] == 4
 
 
+def test_items_taken_out_of_the_file_are_said_to_be_wanted_still(market: Desk) -> None:
+    folder = a_new_study(market)
+    items = write_scenes(folder, 4)
+    assert "note" not in market("plan", "new")[2]
+    first, *_ = items.read_text("utf-8").splitlines()
+    items.write_text(first + "\n", "utf-8")
+    for words in (("plan",), ("launch", "--dry-run"), ("reconcile", "--dry-run")):
+        code, out, err = market(*words, "new")
+        assert (code, "8 seats" in out) == (0, True)
+        assert err == (
+            "note: 3 items of the record are not in items.jsonl (taken out of it, or added by "
+            "`duologue items add`); they are still wanted\n"
+        )
+
+
 def test_a_study_that_never_ran_can_be_launched_at_once(market: Desk) -> None:
     write_scenes(a_new_study(market), 2)
     code, out, _ = market("launch", "new", answer="y")
