@@ -26,7 +26,17 @@ from duologue.admin import command as admin_command
 from duologue.admin import how_to_begin, monitor_of
 from duologue.changes import note_of_changes
 from duologue.changes import study as study_command
-from duologue.console import AS_JSON, STUDY, Between, record_of, run, show, site_of, writing
+from duologue.console import (
+    AS_JSON,
+    STUDY,
+    Between,
+    put_gitignore,
+    record_of,
+    run,
+    show,
+    site_of,
+    writing,
+)
 from duologue.demo import chose_port, demo_plan, make_site, run_demo
 from duologue.demo_market import market_site, run_market_demo
 from duologue.embedded import EmbeddedRedis, EmbeddedRedisError
@@ -140,9 +150,7 @@ def init(folder: Path) -> None:
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         file.write_text(template(study_id), encoding="utf-8")
-        ignored = folder / ".gitignore"
-        if not ignored.exists():
-            ignored.write_text(GITIGNORE, encoding="utf-8")
+        put_gitignore(folder, GITIGNORE)
     serving = shlex.join(["duologue", "serve", str(folder)])
     click.echo(f"wrote {file}; put your images and items.jsonl beside it, then: {serving}")
 
@@ -395,7 +403,7 @@ async def _market_demo(place: Path, how: dict[str, Any], *, by_hand: bool) -> di
 def export(study: Path, kind: str, out: Path, split: str, as_json: bool) -> None:
     """Write the complete dialogs of a study as data, without a trace of who spoke.
 
-    Example: duologue export my-study --format visdial-1.0 --out visdial
+    Example: duologue export my-study --format visdial-1.0 --out my-study/export
     """
     site = site_of(study, keyed=False)
 

@@ -107,6 +107,13 @@ def new_file(file: Path, encoding: str = "utf-8") -> TextIO:
     return os.fdopen(descriptor, "w", encoding=encoding, newline="")
 
 
+def put_gitignore(folder: Path, text: str) -> None:
+    """Tell git what to leave out of `folder`, which often lies in a checkout; one that is there
+    is the team's own, and stays."""
+    with suppress(FileExistsError), (folder / ".gitignore").open("x", encoding="utf-8") as file:
+        file.write(text)
+
+
 @contextmanager
 def writing(folder: Path) -> Iterator[None]:
     """Making a folder and its files.

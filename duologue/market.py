@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 
 from dialogs.money import to_cents, to_text
 from duologue import locks
-from duologue.console import AS_JSON, new_file, run, show, writing
+from duologue.console import AS_JSON, new_file, put_gitignore, run, show, writing
 from duologue.logs import log_to_stderr
 from duologue.market_about import about_options
 from duologue.problems import BadInput
@@ -39,6 +39,15 @@ URL_FILE: Final = "marketplace.url"
 """What a running marketplace leaves in its folder, for the links that are made beside it."""
 
 LOCK_FILE: Final = "marketplace.lock"
+
+GITIGNORE: Final = """\
+# What lets people in, and what they have earned, belongs in no repository.
+marketplace.*
+links*.csv
+earned*.csv
+"""
+"""What git is told of a new marketplace's folder, which often lies in a checkout."""
+
 PORT: Final = 8100
 MOST_AT_ONCE: Final = 10_000
 FUNDS: Final = 100_000
@@ -137,6 +146,7 @@ def _ours(folder: Path, host: str, port: int) -> Iterator[None]:
             raise _no_port(host, port, error) from None
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
+            put_gitignore(folder, GITIGNORE)
         if not known:
             stack.enter_context(alone(folder))
         yield
@@ -215,7 +225,7 @@ def invite(
 
     A link is also how this person comes back, so give each to one person only.
 
-    Example: duologue market invite 20 my-market --csv links.csv
+    Example: duologue market invite 20 my-market --csv my-market/links.csv
     """
     url = url_of(folder, _checked(public_url))
     store = store_url(folder, database)

@@ -335,7 +335,7 @@ def cost(study: Path, as_json: bool) -> None:
 def invite(number: int, study: Path, csv_file: Path, as_json: bool) -> None:
     """Make NUMBER invitation links, each good for one person, and add their codes to the study.
 
-    Example: duologue hits invite 200 my-study --csv links.csv
+    Example: duologue hits invite 200 my-study --csv my-study/links.csv
     """
 
     site = site_of(study)

@@ -57,7 +57,7 @@ def review(
     or reject is about their dialog as data. The two have nothing to do with each other. A rejection
     takes a reason in the column feedback. A dialog that is rejected as data is collected once more.
 
-    Example: duologue hits review my-study --csv review.csv
+    Example: duologue hits review my-study --csv my-study/review.csv
     """
     if (out is None) is (back is None):
         raise BadInput(["say --csv FILE to write a file, or --from FILE to read one back"])

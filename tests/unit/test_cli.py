@@ -254,7 +254,8 @@ def test_a_new_study_keeps_its_secrets_out_of_a_repository(
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     assert said(capsys, monkeypatch, "init", str(folder))[0] == 0
     secrets = [".env", "secret.key", "duologue.sqlite", "duologue.sqlite-wal", "redis/dump.rdb",
-               "invitations.txt", "links.csv", "links-may.csv", "review.csv"]  # fmt: skip
+               "invitations.txt", "links.csv", "links-may.csv", "review.csv",
+               "review-2.csv", "copy.sqlite", "export/visdial_1.0_train.json"]  # fmt: skip
     for name in [*secrets, "items.jsonl", "cat.jpg"]:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).touch()

@@ -8,6 +8,7 @@ import json
 import signal
 import socket
 import stat
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -38,6 +39,12 @@ def refused(*arguments: str | Path) -> str:
     assert isinstance(result.exception, BadInput), result.output
     assert "\n" not in str(result.exception)
     return str(result.exception)
+
+
+def git(folder: Path, *words: str) -> str:
+    """What git prints in a folder."""
+    done = subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout
 
 
 @asynccontextmanager
@@ -180,6 +187,19 @@ def test_a_port_in_use_is_one_line(tmp_path: Path) -> None:
         assert f"port {port} is in use" in refused("serve", tmp_path, "--port", port)
         assert f"port {port} is in use" in refused("serve", tmp_path / "new", "--port", port)
     assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_new_marketplace_keeps_its_secrets_out_of_a_repository(tmp_path: Path) -> None:
+    await asyncio.to_thread(git, tmp_path, "init", "-q")
+    folder = tmp_path / "my-market"
+    async with served(folder):
+        await asyncio.to_thread(call, "invite", "2", folder, "--csv", folder / "links-may.csv")
+        words = ("ls-files", "--others", "--exclude-standard")
+        assert await asyncio.to_thread(git, tmp_path, *words) == "my-market/.gitignore\n"
+    # One that is there is the team's own.
+    (folder / ".gitignore").write_text("*\n")
+    async with served(folder):
+        assert (folder / ".gitignore").read_text() == "*\n"
 
 
 async def test_one_folder_has_one_running_marketplace(tmp_path: Path) -> None:
