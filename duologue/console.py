@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
+from urllib.parse import urlsplit
 
 import click
 import orjson
@@ -19,7 +20,7 @@ from dialogs.record import queries
 from dialogs.record.store import Record
 from duologue.problems import BadInput
 from duologue.serve import STUDY_FILE, Site, bring_in
-from duologue.settings import check_settings, read_settings
+from duologue.settings import check_settings, is_loopback, read_settings
 from duologue.study import read_study
 from duologue.words import count
 
@@ -105,6 +106,15 @@ def new_file(file: Path, encoding: str = "utf-8") -> TextIO:
     except OSError as error:
         raise BadInput([f"{file}: cannot be written: {error.strerror}"]) from None
     return os.fdopen(descriptor, "w", encoding=encoding, newline="")
+
+
+def note_of_links(url: str, remedy: str) -> str:
+    """A line on links that begin with `url`, if no other machine can open them; `remedy` is what
+    changes that. Empty, if others can."""
+    host = urlsplit(url).hostname or ""
+    if not (is_loopback(host) or host in ("0.0.0.0", "::")):
+        return ""
+    return f"note: links that begin with {url} work on this machine only; {remedy}"
 
 
 def put_gitignore(folder: Path, text: str) -> None:

@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 
 from dialogs.money import to_cents, to_text
 from duologue import locks
-from duologue.console import AS_JSON, new_file, put_gitignore, run, show, writing
+from duologue.console import AS_JSON, new_file, note_of_links, put_gitignore, run, show, writing
 from duologue.logs import log_to_stderr
 from duologue.market_about import about_options
 from duologue.problems import BadInput
@@ -229,6 +229,8 @@ def invite(
     """
     url = url_of(folder, _checked(public_url))
     store = store_url(folder, database)
+    if said := note_of_links(url, "start the marketplace with --public-url, or give it here"):
+        click.echo(said, err=True)
     if csv_file is None:
         links = _links(store, url, number, note)
         show(as_json, {"links": links}, "\n".join(links))

@@ -16,7 +16,17 @@ from dialogs.record import supply as supplies
 from dialogs.record.payments import PaymentRow
 from dialogs.rules import HitState, StudyStatus
 from duologue.console import AS_JSON, STUDY, Between, new_file, run, show, site_of
-from duologue.hits.desk import DRY_RUN, YES, Desk, address_of, demand_of, desk, needs, sure
+from duologue.hits.desk import (
+    DRY_RUN,
+    YES,
+    Desk,
+    address_of,
+    demand_of,
+    desk,
+    needs,
+    note_of_address,
+    sure,
+)
 from duologue.problems import BadInput
 from duologue.study import read_invitations
 from duologue.words import count
@@ -150,8 +160,8 @@ def _reconcile(study: Path, *, pays: bool, yes: bool, dry_run: bool, as_json: bo
             if report is None or paid is None:
                 raise BadInput(
                     [
-                        "another process does this already and goes on by itself, or was killed: "
-                        "stop it first, or try again in a minute"
+                        "a server that runs does all of this by itself, so nothing is to be done; "
+                        "if none runs, one was killed a moment ago: try again in a minute"
                     ]
                 )
             text = (
@@ -360,6 +370,8 @@ def invite(number: int, study: Path, csv_file: Path, as_json: bool) -> None:
             csv_file.unlink()
             raise
         write_csv(invitation_rows(codes, f"{address_of(site)}/work"), links)
+    if note := note_of_address(site):
+        click.echo(note, err=True)
     show(
         as_json,
         {"invitations": len(codes), "csv": str(csv_file)},

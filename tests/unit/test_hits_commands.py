@@ -431,6 +431,17 @@ def test_a_study_that_never_ran_can_be_launched_at_once(market: Desk) -> None:
     assert (code, "4 HITs posted" in out) == (0, True)
 
 
+def test_hits_that_lead_to_this_machine_are_told_of_before_they_are_posted_far_away(
+    market: Desk,
+) -> None:
+    assert market("plan")[2] == ""
+    file = market.folder / "study.toml"
+    text = re.sub('^endpoint = .*$', 'endpoint = "http://market.invalid"', file.read_text("utf-8"),
+                  flags=re.M)  # fmt: skip
+    file.write_text(text, "utf-8")
+    assert market("plan")[2].startswith("note: links that begin with http://127.0.0.1:8000 work ")
+
+
 @pytest.mark.parametrize("words", [("launch", "--yes"), ("reconcile", "--yes")])
 def test_nothing_is_posted_with_a_consent_that_is_not_filled_in(
     market: Desk, words: tuple[str, ...]
@@ -521,7 +532,8 @@ def test_who_pays_already_may_have_been_killed(market: Desk) -> None:
     for words in (("pay", "--all"), ("reconcile",)):
         code, _, err = market(*words, "--yes")
         assert (code, err.count("\n")) == (2, 1)
-        assert "or was killed" in err
+        assert err.startswith("duologue: a server that runs ")
+        assert "by itself, so nothing is to be done" in err
         assert "try again in a minute" in err
 
 
