@@ -141,7 +141,9 @@ def _text(file: Path) -> str:
         return data.decode("utf-8").removeprefix(_BOM)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise _Wrong(f"line {line} is not UTF-8; save the file as UTF-8") from None
+        raise ItemsError(
+            (f"{file.name}, line {line}: is not UTF-8; save the file as UTF-8",)
+        ) from None
 
 
 def _json_rows(text: str, wrong: Callable[[int, object], None]) -> Iterator[tuple[int, _Row]]:

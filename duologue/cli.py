@@ -30,6 +30,7 @@ from duologue.console import (
     AS_JSON,
     STUDY,
     Between,
+    program,
     put_gitignore,
     record_of,
     run,
@@ -151,7 +152,7 @@ def init(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         file.write_text(template(study_id), encoding="utf-8")
         put_gitignore(folder, GITIGNORE)
-    serving = shlex.join(["duologue", "serve", str(folder)])
+    serving = shlex.join([program(), "serve", str(folder)])
     click.echo(f"wrote {file}; put your images and items.jsonl beside it, then: {serving}")
 
 

@@ -6,6 +6,7 @@ import asyncio
 import math
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -44,7 +45,7 @@ def site_of(place: Path, *, keyed: bool = True) -> Site:
         if meant := _study_among_words():
             hint = f"did you mean {shlex.join(['--study', meant])}?"
         else:
-            hint = f"`{shlex.join(['duologue', 'init', str(place)])}` writes one"
+            hint = f"`{shlex.join([program(), 'init', str(place)])}` writes one"
         raise BadInput([f"{file}: there is no study file; {hint}"])
     settings = (read_settings if keyed else check_settings)(os.environ, file.parent)
     return Site(file.parent, read_study(file), settings)
@@ -108,6 +109,15 @@ def new_file(file: Path, encoding: str = "utf-8") -> TextIO:
     return os.fdopen(descriptor, "w", encoding=encoding, newline="")
 
 
+def program() -> str:
+    """What to type for this program: `duologue` if that is on the path, else the path by which it
+    was called, such as `.venv/bin/duologue`."""
+    called = sys.argv[0]
+    if Path(called).name != "duologue" or called == shutil.which("duologue"):
+        return "duologue"
+    return called
+
+
 def note_of_links(url: str, remedy: str) -> str:
     """A line on links that begin with `url`, if no other machine can open them; `remedy` is what
     changes that. Empty, if others can."""
@@ -168,7 +178,7 @@ async def record_of(site: Site, *, begins: bool = False) -> AsyncIterator[Record
 
 def _first_run(site: Site) -> str:
     """The command that begins a study and spends nothing."""
-    words = ["duologue", "serve"]
+    words = [program(), "serve"]
     if site.study.posts:
         words.append("--no-hits")
     return shlex.join([*words, str(site.folder)] if site.folder != Path() else words)

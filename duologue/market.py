@@ -17,7 +17,16 @@ from sqlalchemy import Connection
 
 from dialogs.money import to_cents, to_text
 from duologue import locks
-from duologue.console import AS_JSON, new_file, note_of_links, put_gitignore, run, show, writing
+from duologue.console import (
+    AS_JSON,
+    new_file,
+    note_of_links,
+    program,
+    put_gitignore,
+    run,
+    show,
+    writing,
+)
 from duologue.logs import log_to_stderr
 from duologue.market_about import about_options
 from duologue.problems import BadInput
@@ -192,10 +201,11 @@ def _no_port(host: str, port: int, error: OSError) -> BadInput | OSError:
 
 def _welcome(folder: Path, server: MarketplaceServer) -> str:
     where = "" if folder == Path() else f" {shlex.quote(str(folder))}"
+    called = shlex.quote(program())
     return (
         f"marketplace: {server.url}/worker/\n"
-        f"people come in by links: duologue market invite 10{where}\n"
-        f"programs sign in with a key: duologue market key{where}"
+        f"people come in by links: {called} market invite 10{where}\n"
+        f"programs sign in with a key: {called} market key{where}"
     )
 
 
@@ -338,7 +348,7 @@ def store_url(folder: Path, database: str | None, *, new: bool = False) -> str:
     file = folder.resolve() / DATABASE_FILE
     if database is None and not new and not file.is_file():
         # Links and keys of another marketplace than the running one would open nothing.
-        serving = shlex.join(["duologue", "market", "serve", str(folder)])
+        serving = shlex.join([program(), "market", "serve", str(folder)])
         raise BadInput([f"{folder}: there is no marketplace; `{serving}` makes one"])
     return database or f"sqlite:///{file}"
 

@@ -75,8 +75,10 @@ def review(
             with file.open(encoding="utf-8-sig", newline="") as source:
                 rows = list(read_csv(source, ("arrival", "decision")))
             decided, judged = decisions(rows), verdicts(rows)
-        except (CsvError, UnicodeDecodeError) as error:
-            raise BadInput([f"{file.name}: {error}"]) from None
+        except CsvError as error:
+            raise BadInput([f"{file.name}, {error}"]) from None
+        except UnicodeDecodeError:
+            raise BadInput([f"{file.name}: is not UTF-8; save the file as UTF-8"]) from None
         async with desk(study, remote=not dry_run and bool(decided)) as at:
             admin = await judge_of(at, who) if judged else None
             return await _carry_out(

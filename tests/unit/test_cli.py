@@ -16,6 +16,7 @@ import pytest
 import duologue.cli
 from duologue.cli import cli
 from duologue.cli import main as duologue_main
+from duologue.console import program
 from duologue.demo import config_for, make_site
 from duologue.problems import BadInput
 from duologue.serve import check_port
@@ -268,6 +269,22 @@ def test_a_new_study_keeps_its_secrets_out_of_a_repository(
     (folder / ".gitignore").write_text("*\n")
     assert said(capsys, monkeypatch, "init", str(folder))[0] == 0
     assert (folder / ".gitignore").read_text() == "*\n"
+
+
+def test_a_hint_names_the_program_as_it_can_be_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "duologue").touch(0o755)
+    elsewhere = str(tmp_path / "duologue")
+    for called, path, named in (
+        (".venv/bin/duologue", "/usr/bin", ".venv/bin/duologue"),
+        (elsewhere, "/usr/bin", elsewhere),
+        (elsewhere, str(tmp_path), "duologue"),
+        ("/a/duologue/__main__.py", "/usr/bin", "duologue"),
+    ):
+        monkeypatch.setattr(sys, "argv", [called])
+        monkeypatch.setenv("PATH", path)
+        assert program() == named
 
 
 def test_exporting_makes_no_secret_key(

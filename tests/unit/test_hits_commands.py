@@ -335,6 +335,7 @@ def test_a_wrong_review_changes_nothing(link: Desk, rows: str, told: str) -> Non
     code, _, err = link("review", "--from", "back.csv", "--yes")
     assert code == 2
     assert told in err
+    assert err.startswith(("duologue: back.csv, line ", "duologue: the recruiter 'link' takes "))
     assert link.states() == ["owed", "owed"]
 
 
@@ -351,7 +352,7 @@ def test_a_file_that_is_no_table(link: Desk) -> None:
     (link.folder / "back.csv").write_bytes(b"\xff\xfe\x00broken")
     code, _, err = link("review", "--from", "back.csv", "--yes")
     assert code == 2
-    assert err.startswith("duologue: back.csv: ")
+    assert err == "duologue: back.csv: is not UTF-8; save the file as UTF-8\n"
 
 
 # --- A marketplace -----------------------------------------------------------------------------
