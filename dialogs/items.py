@@ -15,6 +15,7 @@ import csv
 import io
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -103,6 +104,23 @@ def read_items(file: Path) -> list[NewItem]:
     return items
 
 
+def image_ids(file: Path) -> set[str]:
+    """The ids that stand in an items file, without a look at captions and images; lines that are
+    wrong are passed over.
+
+    Raises:
+        ItemsError: the file cannot be read.
+    """
+    found = set()
+    try:
+        for _, row in _rows(file, lambda line, problem: None):
+            with suppress(_Wrong):
+                found.add(_image_id(row.get("image_id")))
+    except _Wrong as problem:
+        raise ItemsError((f"{file.name}: {problem}",)) from None
+    return found
+
+
 def _rows(file: Path, wrong: Callable[[int, object], None]) -> Iterator[tuple[int, _Row]]:
     """The file's lines as mappings, with their numbers from 1; bad lines go to `wrong`."""
     match file.suffix.lower():
@@ -123,7 +141,9 @@ def _text(file: Path) -> str:
         return data.decode("utf-8").removeprefix(_BOM)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise _Wrong(f"line {line} is not UTF-8; save the file as UTF-8") from None
+        raise ItemsError(
+            (f"{file.name}, line {line}: is not UTF-8; save the file as UTF-8",)
+        ) from None
 
 
 def _json_rows(text: str, wrong: Callable[[int, object], None]) -> Iterator[tuple[int, _Row]]:

@@ -20,7 +20,7 @@ from dialogs.record import admins
 from dialogs.record.admins import AdminSeen, NotChanged, known_as
 from dialogs.record.store import Record
 from dialogs.rules import AdminRole
-from duologue.console import AS_JSON, run, show, site_of
+from duologue.console import AS_JSON, program, run, show, site_of
 from duologue.hits.money import STUDY_OPTION
 from duologue.problems import BadInput
 from duologue.serve import Site
@@ -280,7 +280,7 @@ async def how_to_begin(server: Server, site: Site) -> str:
     """What to say of the monitor while nobody may sign in; empty, if somebody may."""
     if await server.service.record.read(admins.has_admins):
         return ""
-    words = ["duologue", "admin", "add", "NAME", "--role", AdminRole.OWNER.value]
+    words = [program(), "admin", "add", "NAME", "--role", AdminRole.OWNER.value]
     where = ["--study", str(site.folder)] if site.folder != Path() else []
     return f"nobody may sign in to it yet: {shlex.join([*words, *where])}"
 

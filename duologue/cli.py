@@ -26,7 +26,18 @@ from duologue.admin import command as admin_command
 from duologue.admin import how_to_begin, monitor_of
 from duologue.changes import note_of_changes
 from duologue.changes import study as study_command
-from duologue.console import AS_JSON, STUDY, Between, record_of, run, show, site_of, writing
+from duologue.console import (
+    AS_JSON,
+    STUDY,
+    Between,
+    program,
+    put_gitignore,
+    record_of,
+    run,
+    show,
+    site_of,
+    writing,
+)
 from duologue.demo import chose_port, demo_plan, make_site, run_demo
 from duologue.demo_market import market_site, run_market_demo
 from duologue.embedded import EmbeddedRedis, EmbeddedRedisError
@@ -57,6 +68,7 @@ from duologue.simulate.command import progress_line
 from duologue.simulate.corpus import BadCorpus
 from duologue.status import status as status_command
 from duologue.template import GITIGNORE, id_from, template
+from duologue.unlisted import note_of_unlisted
 from duologue.watch import watch as watch_command
 from duologue.words import count
 from hit_manager.recruiters.base import RecruiterError
@@ -139,10 +151,8 @@ def init(folder: Path) -> None:
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         file.write_text(template(study_id), encoding="utf-8")
-        ignored = folder / ".gitignore"
-        if not ignored.exists():
-            ignored.write_text(GITIGNORE, encoding="utf-8")
-    serving = shlex.join(["duologue", "serve", str(folder)])
+        put_gitignore(folder, GITIGNORE)
+    serving = shlex.join([program(), "serve", str(folder)])
     click.echo(f"wrote {file}; put your images and items.jsonl beside it, then: {serving}")
 
 
@@ -186,8 +196,9 @@ async def _serve(site: Site, redis: EmbeddedRedis | str, *, hits: bool) -> None:
     added = await prepare_record(site, _progress("preparing pictures"))
     if added:
         click.echo(f"{count(added, 'item')} added")
-    if note := await note_of_changes(site):
-        click.echo(note, err=True)
+    for note in (await note_of_changes(site), await _note_of_unlisted(site)):
+        if note:
+            click.echo(note, err=True)
     async with running(site, redis_url, hits=hits) as server:
         invited = "?invite=CODE" if site.study.study.one_time_invitations else ""
         click.echo(f"workers: {server.url}/work{invited}")
@@ -195,6 +206,11 @@ async def _serve(site: Site, redis: EmbeddedRedis | str, *, hits: bool) -> None:
         if hint := await how_to_begin(server, site):
             click.echo(hint)
         await until_told_to_stop(redis)
+
+
+async def _note_of_unlisted(site: Site) -> str:
+    async with record_of(site) as record:
+        return await note_of_unlisted(record, site.study)
 
 
 def _progress(what: str) -> Any:
@@ -388,7 +404,7 @@ async def _market_demo(place: Path, how: dict[str, Any], *, by_hand: bool) -> di
 def export(study: Path, kind: str, out: Path, split: str, as_json: bool) -> None:
     """Write the complete dialogs of a study as data, without a trace of who spoke.
 
-    Example: duologue export my-study --format visdial-1.0 --out visdial
+    Example: duologue export my-study --format visdial-1.0 --out my-study/export
     """
     site = site_of(study, keyed=False)
 

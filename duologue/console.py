@@ -6,11 +6,13 @@ import asyncio
 import math
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
+from urllib.parse import urlsplit
 
 import click
 import orjson
@@ -19,7 +21,7 @@ from dialogs.record import queries
 from dialogs.record.store import Record
 from duologue.problems import BadInput
 from duologue.serve import STUDY_FILE, Site, bring_in
-from duologue.settings import check_settings, read_settings
+from duologue.settings import check_settings, is_loopback, read_settings
 from duologue.study import read_study
 from duologue.words import count
 
@@ -43,7 +45,7 @@ def site_of(place: Path, *, keyed: bool = True) -> Site:
         if meant := _study_among_words():
             hint = f"did you mean {shlex.join(['--study', meant])}?"
         else:
-            hint = f"`{shlex.join(['duologue', 'init', str(place)])}` writes one"
+            hint = f"`{shlex.join([program(), 'init', str(place)])}` writes one"
         raise BadInput([f"{file}: there is no study file; {hint}"])
     settings = (read_settings if keyed else check_settings)(os.environ, file.parent)
     return Site(file.parent, read_study(file), settings)
@@ -107,6 +109,31 @@ def new_file(file: Path, encoding: str = "utf-8") -> TextIO:
     return os.fdopen(descriptor, "w", encoding=encoding, newline="")
 
 
+def program() -> str:
+    """What to type for this program: `duologue` if that is on the path, else the path by which it
+    was called, such as `.venv/bin/duologue`."""
+    called = sys.argv[0]
+    if Path(called).name != "duologue" or called == shutil.which("duologue"):
+        return "duologue"
+    return called
+
+
+def note_of_links(url: str, remedy: str) -> str:
+    """A line on links that begin with `url`, if no other machine can open them; `remedy` is what
+    changes that. Empty, if others can."""
+    host = urlsplit(url).hostname or ""
+    if not (is_loopback(host) or host in ("0.0.0.0", "::")):
+        return ""
+    return f"note: links that begin with {url} work on this machine only; {remedy}"
+
+
+def put_gitignore(folder: Path, text: str) -> None:
+    """Tell git what to leave out of `folder`, which often lies in a checkout; one that is there
+    is the team's own, and stays."""
+    with suppress(FileExistsError), (folder / ".gitignore").open("x", encoding="utf-8") as file:
+        file.write(text)
+
+
 @contextmanager
 def writing(folder: Path) -> Iterator[None]:
     """Making a folder and its files.
@@ -151,7 +178,7 @@ async def record_of(site: Site, *, begins: bool = False) -> AsyncIterator[Record
 
 def _first_run(site: Site) -> str:
     """The command that begins a study and spends nothing."""
-    words = ["duologue", "serve"]
+    words = [program(), "serve"]
     if site.study.posts:
         words.append("--no-hits")
     return shlex.join([*words, str(site.folder)] if site.folder != Path() else words)

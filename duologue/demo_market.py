@@ -25,6 +25,7 @@ from dialogs.record.stuck import OVER
 from dialogs.record.totals import study_totals
 from dialogs.rules import HitState, LedgerState, Release
 from duologue.admin import demo_line
+from duologue.console import program
 from duologue.demo import BROKEN_OFF, config_for, make_site
 from duologue.embedded import EmbeddedRedis
 from duologue.market import alone, keep_url, store_url
@@ -173,7 +174,7 @@ def _requester(at: MarketSite) -> dict[str, str]:
 
 
 def _status_of(at: MarketSite) -> list[str]:
-    return ["duologue", "hits", "status", str(at.site.folder)]
+    return [program(), "hits", "status", str(at.site.folder)]
 
 
 def requester_lines(at: MarketSite) -> list[str]:

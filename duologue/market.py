@@ -17,7 +17,16 @@ from sqlalchemy import Connection
 
 from dialogs.money import to_cents, to_text
 from duologue import locks
-from duologue.console import AS_JSON, new_file, run, show, writing
+from duologue.console import (
+    AS_JSON,
+    new_file,
+    note_of_links,
+    program,
+    put_gitignore,
+    run,
+    show,
+    writing,
+)
 from duologue.logs import log_to_stderr
 from duologue.market_about import about_options
 from duologue.problems import BadInput
@@ -39,6 +48,15 @@ URL_FILE: Final = "marketplace.url"
 """What a running marketplace leaves in its folder, for the links that are made beside it."""
 
 LOCK_FILE: Final = "marketplace.lock"
+
+GITIGNORE: Final = """\
+# What lets people in, and what they have earned, belongs in no repository.
+marketplace.*
+links*.csv
+earned*.csv
+"""
+"""What git is told of a new marketplace's folder, which often lies in a checkout."""
+
 PORT: Final = 8100
 MOST_AT_ONCE: Final = 10_000
 FUNDS: Final = 100_000
@@ -137,6 +155,7 @@ def _ours(folder: Path, host: str, port: int) -> Iterator[None]:
             raise _no_port(host, port, error) from None
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
+            put_gitignore(folder, GITIGNORE)
         if not known:
             stack.enter_context(alone(folder))
         yield
@@ -182,10 +201,11 @@ def _no_port(host: str, port: int, error: OSError) -> BadInput | OSError:
 
 def _welcome(folder: Path, server: MarketplaceServer) -> str:
     where = "" if folder == Path() else f" {shlex.quote(str(folder))}"
+    called = shlex.quote(program())
     return (
         f"marketplace: {server.url}/worker/\n"
-        f"people come in by links: duologue market invite 10{where}\n"
-        f"programs sign in with a key: duologue market key{where}"
+        f"people come in by links: {called} market invite 10{where}\n"
+        f"programs sign in with a key: {called} market key{where}"
     )
 
 
@@ -215,10 +235,12 @@ def invite(
 
     A link is also how this person comes back, so give each to one person only.
 
-    Example: duologue market invite 20 my-market --csv links.csv
+    Example: duologue market invite 20 my-market --csv my-market/links.csv
     """
     url = url_of(folder, _checked(public_url))
     store = store_url(folder, database)
+    if said := note_of_links(url, "start the marketplace with --public-url, or give it here"):
+        click.echo(said, err=True)
     if csv_file is None:
         links = _links(store, url, number, note)
         show(as_json, {"links": links}, "\n".join(links))
@@ -326,7 +348,7 @@ def store_url(folder: Path, database: str | None, *, new: bool = False) -> str:
     file = folder.resolve() / DATABASE_FILE
     if database is None and not new and not file.is_file():
         # Links and keys of another marketplace than the running one would open nothing.
-        serving = shlex.join(["duologue", "market", "serve", str(folder)])
+        serving = shlex.join([program(), "market", "serve", str(folder)])
         raise BadInput([f"{folder}: there is no marketplace; `{serving}` makes one"])
     return database or f"sqlite:///{file}"
 

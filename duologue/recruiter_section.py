@@ -76,12 +76,24 @@ def _category(text: str) -> str:
     return text
 
 
+def _prolific_id(text: str) -> str:
+    if not re.fullmatch(r"[0-9A-Fa-f]{24}", text):
+        raise ValueError(
+            "must be the id that stands in the address of its page: 24 digits and letters from a "
+            "to f"
+        )
+    return text
+
+
+ProlificId = Annotated[Line, AfterValidator(_prolific_id)]
+
+
 class ProlificSection(Section):
     """Only for kind = "prolific"."""
 
-    workspace: Line | None = Field(None, examples=["65a0f2c81d3e4b5a6c7d8e9f"])
+    workspace: ProlificId | None = Field(None, examples=["65a0f2c81d3e4b5a6c7d8e9f"])
     """The id of the workspace over there."""
-    project: Line | None = Field(None, examples=["65a0f2c81d3e4b5a6c7d8ea0"])
+    project: ProlificId | None = Field(None, examples=["65a0f2c81d3e4b5a6c7d8ea0"])
     """The id of the project in which the study is made; without it, the account's first."""
     service_fee_percent: Annotated[float, Field(ge=0, le=100)] = 42.8
     """What Prolific adds to every payment, in per cent. Set what your workspace pays: the budget

@@ -163,7 +163,8 @@ def lines(found: Glance) -> Iterator[tuple[str, str]]:
 def server_line(found: Glance) -> str:
     if found.seen_s is None:
         return "has never run"
-    recruits = ", and recruits and pays" if found.recruits else ""
+    # Who came by a link was not recruited, and is paid by the team.
+    recruits = ", and recruits and pays" if found.recruits and found.site.study.posts else ""
     ago = lasting(found.seen_s)
     return f"runs (seen {ago} ago){recruits}" if found.serves else f"not seen for {ago}"
 

@@ -24,11 +24,12 @@ GITIGNORE: Final = """\
 # What lets people in, and what they said, belongs in no repository.
 .env*
 secret.key
-duologue.sqlite*
+*.sqlite*
 redis/
 invitations*.txt
 links*.csv
 review*.csv
+export*/
 """
 """What git is told of a new study's folder, which often lies in a checkout."""
 

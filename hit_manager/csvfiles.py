@@ -47,7 +47,7 @@ def write_csv(rows: Iterable[Sequence[object]], file: TextIO) -> int:
 
 
 class CsvError(Exception):
-    """A CSV file that cannot be read; the text names the line."""
+    """A CSV file that cannot be read; the text begins with the line, as in `line 2: …`."""
 
 
 def read_csv(file: TextIO, required: Sequence[str]) -> Iterator[tuple[int, Mapping[str, str]]]:

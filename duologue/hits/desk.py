@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import click
 
@@ -17,10 +18,12 @@ from dialogs.record import supply as supplies
 from dialogs.record.store import Record
 from dialogs.rules import HitState, StudyStatus
 from dialogs.terms import Changes
-from duologue.console import record_of, site_of
+from duologue.console import note_of_links, record_of, site_of
 from duologue.problems import BadInput
 from duologue.recruiting import hit_config, recruiter_for
 from duologue.serve import Site
+from duologue.settings import is_loopback
+from duologue.unlisted import note_of_unlisted
 from hit_manager.config import HitConfig
 from hit_manager.demand import Demand, demand
 from hit_manager.manager import HitManager
@@ -54,6 +57,22 @@ def address_of(site: Site) -> str:
     return site.settings.public_url or f"http://{site.settings.host}:{site.settings.port}"
 
 
+def note_of_address(site: Site) -> str:
+    """What to say of links to the study that only this machine can open; empty, where others
+    can."""
+    return note_of_links(
+        address_of(site),
+        "set DUOLOGUE_PUBLIC_URL to the address under which people reach the server",
+    )
+
+
+def _is_far(site: Site) -> bool:
+    """Whether people come from a platform that is not on this machine."""
+    section = site.study.recruiter
+    near = section.kind == "mturk" and is_loopback(urlsplit(section.endpoint).hostname or "")
+    return site.study.posts and not near
+
+
 @asynccontextmanager
 async def desk(study: Path, *, remote: bool = False, begins: bool = False) -> AsyncIterator[Desk]:
     """Open a study's desk; with `remote`, the recruiter is asked whether it lets us in; with
@@ -75,6 +94,10 @@ async def desk(study: Path, *, remote: bool = False, begins: bool = False) -> As
         config = config_for(changes)
         manager = HitManager(record, recruiter, config, changes=changes, config_for=config_for)
         try:
+            if begins and (note := await note_of_unlisted(record, site.study)):
+                click.echo(note, err=True)
+            if begins and _is_far(site) and (note := note_of_address(site)):
+                click.echo(note, err=True)
             if remote:
                 await recruiter.open()
             yield Desk(site, record, recruiter, config, manager)

@@ -164,8 +164,8 @@ def pay(
             if paid is None:
                 raise BadInput(
                     [
-                        "another process pays already and goes on by itself, or was killed: then "
-                        "try again in a minute"
+                        "a server that runs pays what is approved by itself, so nothing is to be "
+                        "done; if none runs, one was killed a moment ago: try again in a minute"
                     ]
                 )
             text = (

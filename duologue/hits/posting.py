@@ -16,7 +16,17 @@ from dialogs.record import supply as supplies
 from dialogs.record.payments import PaymentRow
 from dialogs.rules import HitState, StudyStatus
 from duologue.console import AS_JSON, STUDY, Between, new_file, run, show, site_of
-from duologue.hits.desk import DRY_RUN, YES, Desk, address_of, demand_of, desk, needs, sure
+from duologue.hits.desk import (
+    DRY_RUN,
+    YES,
+    Desk,
+    address_of,
+    demand_of,
+    desk,
+    needs,
+    note_of_address,
+    sure,
+)
 from duologue.problems import BadInput
 from duologue.study import read_invitations
 from duologue.words import count
@@ -76,7 +86,8 @@ def _plan_text(at: Desk, values: dict[str, Any]) -> str:
 def plan(study: Path, as_json: bool) -> None:
     """Say what would be posted and expired now, and what it would cost. Posts nothing.
 
-    A study that has never run is begun by this in its record.
+    A study that has never run is begun by this: all items of its items file are taken into its
+    record, and are wanted from then on, also when they are taken out of the file again.
 
     Example: duologue hits plan my-study
     """
@@ -149,8 +160,8 @@ def _reconcile(study: Path, *, pays: bool, yes: bool, dry_run: bool, as_json: bo
             if report is None or paid is None:
                 raise BadInput(
                     [
-                        "another process does this already and goes on by itself, or was killed: "
-                        "stop it first, or try again in a minute"
+                        "a server that runs does all of this by itself, so nothing is to be done; "
+                        "if none runs, one was killed a moment ago: try again in a minute"
                     ]
                 )
             text = (
@@ -334,7 +345,7 @@ def cost(study: Path, as_json: bool) -> None:
 def invite(number: int, study: Path, csv_file: Path, as_json: bool) -> None:
     """Make NUMBER invitation links, each good for one person, and add their codes to the study.
 
-    Example: duologue hits invite 200 my-study --csv links.csv
+    Example: duologue hits invite 200 my-study --csv my-study/links.csv
     """
 
     site = site_of(study)
@@ -359,6 +370,8 @@ def invite(number: int, study: Path, csv_file: Path, as_json: bool) -> None:
             csv_file.unlink()
             raise
         write_csv(invitation_rows(codes, f"{address_of(site)}/work"), links)
+    if note := note_of_address(site):
+        click.echo(note, err=True)
     show(
         as_json,
         {"invitations": len(codes), "csv": str(csv_file)},

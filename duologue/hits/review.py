@@ -65,7 +65,7 @@ def review(
     or reject is about their dialog as data. The two have nothing to do with each other. A rejection
     takes a reason in the column feedback. A dialog that is rejected as data is collected once more.
 
-    Example: duologue hits review my-study --csv review.csv
+    Example: duologue hits review my-study --csv my-study/review.csv
     """
     if (out is None) is (back is None):
         raise BadInput(["say --csv FILE to write a file, or --from FILE to read one back"])
@@ -84,8 +84,10 @@ def review(
                 rows = list(read_csv(source, ("arrival",)))
             own = passed_over(rows[0][1]) if rows else []
             decided, judged = decisions(rows), verdicts(rows)
-        except (CsvError, UnicodeDecodeError) as error:
-            raise BadInput([f"{file.name}: {error}"]) from None
+        except CsvError as error:
+            raise BadInput([f"{file.name}, {error}"]) from None
+        except UnicodeDecodeError:
+            raise BadInput([f"{file.name}: is not UTF-8; save the file as UTF-8"]) from None
         async with desk(study, remote=not dry_run and bool(decided)) as at:
             admin = await judge_of(at, who) if judged else None
             values, text = await _carry_out(

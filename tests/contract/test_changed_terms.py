@@ -72,7 +72,7 @@ async def at(sqlite_url: str, tmp_path: Path) -> AsyncIterator[Recruiting]:
 async def there(sqlite_url: str, tmp_path: Path) -> AsyncIterator[ProlificRecruiting]:
     async with recruiting_there(sqlite_url, tmp_path) as made:
         made.study_of_items("dog")
-        more = '[recruiter.prolific]\nworkspace = "65a1"\n'
+        more = '[recruiter.prolific]\nworkspace = "65a0f2c81d3e4b5a6c7d8e9f"\n'
         follow(made, study_file(tmp_path, "prolific", more))
         yield made
 

@@ -6,9 +6,9 @@ the team sees. `--monitor` takes only this one.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any, Final
@@ -20,7 +20,7 @@ from duologue.serve import server_config
 from tests.browser import open_browser
 from tests.e2e.busy import busy
 from tests.e2e.stage import Person, Stage, on_stage, rounds, write_study
-from tests.services import ValkeyServer
+from tests.services import ValkeyServer, flush
 from tests.team import PASSWORD, add_admin
 
 TARGET: Final = Path(__file__).parents[2] / "docs" / "pictures"
@@ -171,11 +171,18 @@ async def main(folder: Path, *, only_monitor: bool) -> None:
         async with open_browser() as browser:
             if not only_monitor:
                 await shoot(browser, folder, redis.url)
+                # The next study has a record of its own, which knows nobody who still waits here.
+                flush(redis.url)
             await monitor(browser, folder, redis.url)
 
 
 if __name__ == "__main__":
-    named = [word for word in sys.argv[1:] if word != "--monitor"]
-    target = Path(named[0]) if named else TARGET
-    target.mkdir(parents=True, exist_ok=True)
-    asyncio.run(main(target, only_monitor="--monitor" in sys.argv))
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.e2e.pictures",
+        description="Take the pictures of the README and the tutorial.",
+    )
+    parser.add_argument("folder", nargs="?", type=Path, default=TARGET, help="where they go")
+    parser.add_argument("--monitor", action="store_true", help="take only those of the monitor")
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    asyncio.run(main(given.folder, only_monitor=given.monitor))

@@ -16,6 +16,7 @@ import pytest
 import duologue.cli
 from duologue.cli import cli
 from duologue.cli import main as duologue_main
+from duologue.console import program
 from duologue.demo import config_for, make_site
 from duologue.problems import BadInput
 from duologue.serve import check_port
@@ -254,7 +255,8 @@ def test_a_new_study_keeps_its_secrets_out_of_a_repository(
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     assert said(capsys, monkeypatch, "init", str(folder))[0] == 0
     secrets = [".env", "secret.key", "duologue.sqlite", "duologue.sqlite-wal", "redis/dump.rdb",
-               "invitations.txt", "links.csv", "links-may.csv", "review.csv"]  # fmt: skip
+               "invitations.txt", "links.csv", "links-may.csv", "review.csv",
+               "review-2.csv", "copy.sqlite", "export/visdial_1.0_train.json"]  # fmt: skip
     for name in [*secrets, "items.jsonl", "cat.jpg"]:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).touch()
@@ -267,6 +269,22 @@ def test_a_new_study_keeps_its_secrets_out_of_a_repository(
     (folder / ".gitignore").write_text("*\n")
     assert said(capsys, monkeypatch, "init", str(folder))[0] == 0
     assert (folder / ".gitignore").read_text() == "*\n"
+
+
+def test_a_hint_names_the_program_as_it_can_be_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "duologue").touch(0o755)
+    elsewhere = str(tmp_path / "duologue")
+    for called, path, named in (
+        (".venv/bin/duologue", "/usr/bin", ".venv/bin/duologue"),
+        (elsewhere, "/usr/bin", elsewhere),
+        (elsewhere, str(tmp_path), "duologue"),
+        ("/a/duologue/__main__.py", "/usr/bin", "duologue"),
+    ):
+        monkeypatch.setattr(sys, "argv", [called])
+        monkeypatch.setenv("PATH", path)
+        assert program() == named
 
 
 def test_exporting_makes_no_secret_key(

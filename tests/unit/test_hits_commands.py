@@ -335,6 +335,7 @@ def test_a_wrong_review_changes_nothing(link: Desk, rows: str, told: str) -> Non
     code, _, err = link("review", "--from", "back.csv", "--yes")
     assert code == 2
     assert told in err
+    assert err.startswith(("duologue: back.csv, line ", "duologue: the recruiter 'link' takes "))
     assert link.states() == ["owed", "owed"]
 
 
@@ -351,7 +352,7 @@ def test_a_file_that_is_no_table(link: Desk) -> None:
     (link.folder / "back.csv").write_bytes(b"\xff\xfe\x00broken")
     code, _, err = link("review", "--from", "back.csv", "--yes")
     assert code == 2
-    assert err.startswith("duologue: back.csv: ")
+    assert err == "duologue: back.csv: is not UTF-8; save the file as UTF-8\n"
 
 
 # --- A marketplace -----------------------------------------------------------------------------
@@ -410,10 +411,36 @@ def test_a_study_that_never_ran_is_planned_and_launched(market: Desk) -> None:
     assert market.json("launch", "new", "--yes")["posted"] == 4
 
 
+def test_items_taken_out_of_the_file_are_said_to_be_wanted_still(market: Desk) -> None:
+    folder = a_new_study(market)
+    items = write_scenes(folder, 4)
+    assert "note" not in market("plan", "new")[2]
+    first, *_ = items.read_text("utf-8").splitlines()
+    items.write_text(first + "\n", "utf-8")
+    for words in (("plan",), ("launch", "--dry-run"), ("reconcile", "--dry-run")):
+        code, out, err = market(*words, "new")
+        assert (code, "8 seats" in out) == (0, True)
+        assert err == (
+            "note: 3 items of the record are not in items.jsonl (taken out of it, or added by "
+            "`duologue items add`); they are still wanted\n"
+        )
+
+
 def test_a_study_that_never_ran_can_be_launched_at_once(market: Desk) -> None:
     write_scenes(a_new_study(market), 2)
     code, out, _ = market("launch", "new", answer="y")
     assert (code, "4 HITs posted" in out) == (0, True)
+
+
+def test_hits_that_lead_to_this_machine_are_told_of_before_they_are_posted_far_away(
+    market: Desk,
+) -> None:
+    assert market("plan")[2] == ""
+    file = market.folder / "study.toml"
+    text = re.sub('^endpoint = .*$', 'endpoint = "http://market.invalid"', file.read_text("utf-8"),
+                  flags=re.M)  # fmt: skip
+    file.write_text(text, "utf-8")
+    assert market("plan")[2].startswith("note: links that begin with http://127.0.0.1:8000 work ")
 
 
 @pytest.mark.parametrize("words", [("launch", "--yes"), ("reconcile", "--yes")])
@@ -506,7 +533,8 @@ def test_who_pays_already_may_have_been_killed(market: Desk) -> None:
     for words in (("pay", "--all"), ("reconcile",)):
         code, _, err = market(*words, "--yes")
         assert (code, err.count("\n")) == (2, 1)
-        assert "or was killed" in err
+        assert err.startswith("duologue: a server that runs ")
+        assert "by itself, so nothing is to be done" in err
         assert "try again in a minute" in err
 
 

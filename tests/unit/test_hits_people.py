@@ -237,6 +237,21 @@ def invites(link: Desk) -> None:
         "[items]", 'one_time_invitations = true\ninvitations = "codes.txt"\n[items]'
     )
     study.write_text(text, encoding="utf-8")
+    link.patch.setenv("DUOLOGUE_PUBLIC_URL", "https://study.example.org")
+
+
+def test_links_that_work_on_this_machine_only_are_said_to(link: Desk) -> None:
+    invites(link)
+    assert link("invite", "1", "--csv", "a.csv")[2] == ""
+    link.patch.delenv("DUOLOGUE_PUBLIC_URL")
+    for host in ("127.0.0.1", "0.0.0.0"):
+        link.patch.setenv("DUOLOGUE_HOST", host)
+        code, _, err = link("invite", "1", "--csv", f"{host}.csv")
+        assert (code, err) == (
+            0,
+            f"note: links that begin with http://{host}:8000 work on this machine only; set "
+            "DUOLOGUE_PUBLIC_URL to the address under which people reach the server\n",
+        )
 
 
 def test_invitations_are_links_that_the_study_knows(link: Desk) -> None:

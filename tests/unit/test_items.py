@@ -190,8 +190,8 @@ def test_faults_of_csv_are_named(write: Write, text: str, says: str) -> None:
         ("items.csv", b"image,image_id,caption\n", "holds no item"),
         ("items.csv", b"", "holds no item"),
         ("items.xlsx", b"PK", "unknown kind"),
-        ("items.jsonl", b'{"image": "cat.png"}\n\xff\n', "line 2 is not UTF-8"),
-        ("items.csv", "image,image_id,caption".encode("utf-16"), "line 1 is not UTF-8"),
+        ("items.jsonl", b'{"image": "cat.png"}\n\xff\n', "items.jsonl, line 2: is not UTF-8"),
+        ("items.csv", "image,image_id,caption".encode("utf-16"), "items.csv, line 1: is not UTF-8"),
     ],
 )
 def test_faults_of_the_whole_file_are_named(

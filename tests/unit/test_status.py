@@ -159,6 +159,13 @@ def test_a_study_that_recruits_tells_whether_anybody_does(market: Desk) -> None:
     assert "runs (seen 0 s ago), and recruits and pays" in out
 
 
+def test_a_study_by_link_pays_nobody(desk: Desk) -> None:
+    desk.write(seen)
+    desk.write(seen, HITS, time.time() + 60.0)
+    out = desk.duologue("status")[1]
+    assert "runs (seen 0 s ago)\n" in out
+
+
 def test_a_study_that_never_ran_is_one_line(desk: Desk, tmp_path: Path) -> None:
     text = (tmp_path / "study.toml").read_text().replace('id = "study"', 'id = "another"')
     (tmp_path / "study.toml").write_text(text)

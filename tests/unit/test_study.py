@@ -30,13 +30,14 @@ title = "t"
 file = "items.jsonl"
 """
 
+ID = "65a0f2c81d3e4b5a6c7d8e9f"
 PROLIFIC = (
     MINIMAL
     + """
 [recruiter]
 kind = "prolific"
 [recruiter.prolific]
-workspace = "65a1"
+workspace = "65a0f2c81d3e4b5a6c7d8e9f"
 """
 )
 
@@ -190,6 +191,12 @@ def test_every_key_reaches_the_server(tmp_path: Path) -> None:
         (PROLIFIC + "screen_out = '0.305'", "recruiter.prolific.screen_out has 3 digits"),
         (PROLIFIC + "devices = ['phone']", "recruiter.prolific.devices[1] must be"),
         (PROLIFIC + "devices = []", "recruiter.prolific.devices"),
+        (
+            PROLIFIC.replace(ID, "abc"),
+            "recruiter.prolific.workspace must be the id that stands in the address of its page: "
+            "24 digits and letters from a to f (it is 'abc')",
+        ),
+        (PROLIFIC + f"project = '{ID[:-1]}g'", "recruiter.prolific.project must be the id"),
         (PROLIFIC + "inside_at_once = 1", "recruiter.prolific.inside_at_once must be"),
         (PROLIFIC + "rejection_category = 'BORING'", "rejection_category must be one of BAD_CODE"),
         (PROLIFIC + "vat_percent = -1", "recruiter.prolific.vat_percent must be"),
@@ -222,7 +229,9 @@ def test_every_key_reaches_the_server(tmp_path: Path) -> None:
             "pay.complete, pay.left and pay.waiting_per_minute are all 0; one of them must be more",
         ),
         (
-            MINIMAL + "[pay]\ncomplete='0'\n[recruiter]\nkind='prolific'\nprolific.workspace='w'",
+            MINIMAL
+            + "[pay]\ncomplete='0'\n[recruiter]\nkind='prolific'\nprolific.workspace='"
+            + f"{ID}'",
             'pay.complete must be more than 0 for recruiter.kind = "prolific"',
         ),
         (MINIMAL + "[recruiter]\nendpoint = 'here'", "recruiter.endpoint must be"),
@@ -416,7 +425,7 @@ screen_out_slots = 7
 rejection_category = "LOW_EFFORT"
 service_fee_percent = 33.3
 vat_percent = 20
-project = "65a0"
+project = "65a0f2c81d3e4b5a6c7d8e9f"
 """
     file = tmp_path / "study.toml"
     file.write_text(PROLIFIC + told)
@@ -443,7 +452,7 @@ project = "65a0"
         },
         {"filter_id": "approval_rate", "selected_range": {"lower": 95}},
     )
-    assert (config.workspace_id, config.project_id, config.token) == ("65a1", "65a0", "token")
+    assert (config.workspace_id, config.project_id, config.token) == (ID, ID, "token")
     assert (config.devices, config.inside_at_once) == (("desktop",), 6)
     assert (config.block_group, config.rejection_category) == ("Not these", "LOW_EFFORT")
     assert (config.screen_out_cents, config.screen_out_slots) == (30, 7)
@@ -457,8 +466,8 @@ project = "65a0"
     [
         ("kind = 'mturk'", 1),
         ("kind = 'mturk'\nseats = 9", 9),
-        ("kind = 'prolific'\nprolific.workspace = '65a1'", 10_000),
-        ("kind = 'prolific'\nseats = 40\nprolific.workspace = '65a1'", 40),
+        ("kind = 'prolific'\nprolific.workspace = '65a0f2c81d3e4b5a6c7d8e9f'", 10_000),
+        ("kind = 'prolific'\nseats = 40\nprolific.workspace = '65a0f2c81d3e4b5a6c7d8e9f'", 40),
     ],
 )
 def test_how_many_seats_a_hit_has(tmp_path: Path, text: str, seats: int) -> None:

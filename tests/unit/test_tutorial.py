@@ -96,7 +96,7 @@ def test_its_reader_reads_an_export(
 ) -> None:
     rounds = (Round("is it big?", "No."), Round("is it old?", "no"))
     data = dumps([Dialog("7", "a cat", rounds)], "train")
-    write_folder(tmp_path / "my-data", {"visdial_1.0_train.json": data}, {})
+    write_folder(tmp_path / "my-study" / "export", {"visdial_1.0_train.json": data}, {})
     monkeypatch.chdir(tmp_path)
     (code,) = (block for block in BLOCKS if block.startswith("import json"))
     exec(code, {})

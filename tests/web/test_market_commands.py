@@ -8,6 +8,7 @@ import json
 import signal
 import socket
 import stat
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -40,6 +41,12 @@ def refused(*arguments: str | Path) -> str:
     return str(result.exception)
 
 
+def git(folder: Path, *words: str) -> str:
+    """What git prints in a folder."""
+    done = subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout
+
+
 @asynccontextmanager
 async def served(folder: Path, *options: str) -> AsyncIterator[tuple[str, list[str]]]:
     """`duologue market serve` as a process of its own, and its first three lines."""
@@ -66,7 +73,11 @@ async def test_serve_invite_and_key_make_a_marketplace_that_works(tmp_path: Path
     async with served(folder) as (url, said):
         assert said[1].endswith(f"duologue market invite 10 {folder}")
         invited = await asyncio.to_thread(call, "invite", "2", folder)
-        links = invited.output.split()
+        links = invited.stdout.split()
+        assert invited.stderr == (
+            f"note: links that begin with {url} work on this machine only; start the marketplace "
+            "with --public-url, or give it here\n"
+        )
         assert len(set(links)) == 2
         assert all(link.startswith(f"{url}/worker/join/") for link in links)
         async with ClientSession() as client:
@@ -88,8 +99,8 @@ async def test_serve_says_who_runs_it_and_how_people_are_paid(tmp_path: Path) ->
     said = ("--name", "Picture Lab", "--contact", "a@lab.example.org", "--how-we-pay", "In cash.")
     async with served(tmp_path / "my-market", *said) as (url, _), ClientSession() as client:
         invited = await asyncio.to_thread(call, "invite", "1", tmp_path / "my-market")
-        joining = await (await client.get(invited.output.strip())).text()
-        assert invited.output.startswith(url)
+        joining = await (await client.get(invited.stdout.strip())).text()
+        assert invited.stdout.startswith(url)
         assert all(text in joining for text in ("Picture Lab", "mailto:a@lab.", "In cash."))
 
 
@@ -119,7 +130,7 @@ async def test_the_demonstration_can_be_looked_at_as_its_requester(tmp_path: Pat
         assert await asyncio.to_thread(balance, key) == "1000.00"
         invited = await asyncio.to_thread(call, "invite", "1", tmp_path)
         async with ClientSession() as client:
-            assert "You are invited" in await (await client.get(invited.output.strip())).text()
+            assert "You are invited" in await (await client.get(invited.stdout.strip())).text()
 
 
 async def test_links_in_a_file_are_for_its_owner_and_harmless(tmp_path: Path) -> None:
@@ -180,6 +191,19 @@ def test_a_port_in_use_is_one_line(tmp_path: Path) -> None:
         assert f"port {port} is in use" in refused("serve", tmp_path, "--port", port)
         assert f"port {port} is in use" in refused("serve", tmp_path / "new", "--port", port)
     assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_new_marketplace_keeps_its_secrets_out_of_a_repository(tmp_path: Path) -> None:
+    await asyncio.to_thread(git, tmp_path, "init", "-q")
+    folder = tmp_path / "my-market"
+    async with served(folder):
+        await asyncio.to_thread(call, "invite", "2", folder, "--csv", folder / "links-may.csv")
+        words = ("ls-files", "--others", "--exclude-standard")
+        assert await asyncio.to_thread(git, tmp_path, *words) == "my-market/.gitignore\n"
+    # One that is there is the team's own.
+    (folder / ".gitignore").write_text("*\n")
+    async with served(folder):
+        assert (folder / ".gitignore").read_text() == "*\n"
 
 
 async def test_one_folder_has_one_running_marketplace(tmp_path: Path) -> None:
