@@ -16,7 +16,8 @@ async def end(tasks: Iterable[asyncio.Task[Any]]) -> None:
     Once is not enough. On Python 3.11 `asyncio.wait_for` loses a cancellation that comes in the
     moment in which what it waits for is done (python/cpython#86296), and redis-py and
     python-socketio wait by it: a loop around them would go on, and whoever waits for its end
-    would wait for ever.
+    would wait for ever. A loop that hardly ever rests loses most of them, and so it asks
+    `told_to_end` as well.
     """
     running = {task for task in tasks if not task.done()}
     while running:
@@ -27,3 +28,9 @@ async def end(tasks: Iterable[asyncio.Task[Any]]) -> None:
             if not task.cancelled():
                 # Asked for, so that asyncio does not report it as overlooked.
                 task.exception()
+
+
+def told_to_end() -> bool:
+    """Whether the task that asks was cancelled, even if a library has lost the cancellation."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -9,6 +9,8 @@ from typing import Generic, TypeVar
 
 from redis.exceptions import RedisError
 
+from chatserver.ending import told_to_end
+
 log = logging.getLogger("duologue.redis")
 
 T = TypeVar("T")
@@ -44,7 +46,7 @@ class Batcher(Generic[T]):
 
     async def run(self) -> None:
         """Send until cancelled."""
-        while True:
+        while not told_to_end():
             await self._wake.wait()
             self._wake.clear()
             items, self._waiting = self._waiting, []

@@ -16,6 +16,7 @@ from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
+from chatserver.ending import told_to_end
 from chatserver.live.batcher import Batcher
 
 log = logging.getLogger("duologue.fanout")
@@ -71,7 +72,7 @@ class Fanout:
 
     async def listen(self) -> None:
         """Receive until cancelled; survives a Redis that goes away and comes back."""
-        while True:
+        while not told_to_end():
             try:
                 await self._listen_once()
             except (RedisError, OSError, TimeoutError) as error:
@@ -85,7 +86,7 @@ class Fanout:
                 await pubsub.subscribe(self._channel)
             loop = asyncio.get_running_loop()
             heard = loop.time()
-            while True:
+            while not told_to_end():
                 message = await pubsub.get_message(ignore_subscribe_messages=False, timeout=0.5)
                 if message is None:
                     # A frozen server is told from a quiet one by a ping.

@@ -60,4 +60,4 @@ async def test_a_loop_that_sends_to_redis_ends(redis_url: str, turns: int) -> No
             await asyncio.sleep(0)
         async with asyncio.timeout(10):
             await end([sending])
-        assert sending.cancelled()
+        assert sending.done()
