@@ -43,6 +43,9 @@ from dialogs.rules import Ending, LedgerState, Outcome, SeatStatus
 
 CLAIM_S: Final = 600.0
 """For how long a reviewer who does not ask again keeps a dialog."""
+AHEAD_S: Final = 60.0
+"""How far the clocks of two servers may be apart. A claim that lasts longer than `CLAIM_S` and this
+was made by a clock that was wrong, and holds nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +109,15 @@ _NO_DATA_WAITS: Final = NO_DATA & ~_DECIDED.exists() & (_FOUND.exists() | _OWED.
 def _in_other_hands(connection: Connection, admin_id: str, now: float) -> list[str]:
     """What others have in hand: as many dialogs as there are reviewers, at most."""
     query = select(review_claims.c.dialog_id).where(
-        review_claims.c.admin_id != admin_id, review_claims.c.until > now
+        review_claims.c.admin_id != admin_id,
+        review_claims.c.until > now,
+        review_claims.c.until <= _longest(now),
     )
     return list(connection.execute(query).scalars())
+
+
+def _longest(now: float) -> float:
+    return now + CLAIM_S + AHEAD_S
 
 
 def _matching(filters: Filters) -> list[ColumnElement[bool]]:
@@ -312,12 +321,14 @@ _NOT_IN_OTHER_HANDS: Final = RowLocks(
             review_claims.c.dialog_id == dialogs.c.id,
             review_claims.c.admin_id != p["admin"],
             review_claims.c.until > p["now"],
+            review_claims.c.until <= p["longest"],
         )
         .exists(),
     ),
     dialog=dialogs.c.id,
     admin=review_claims.c.admin_id,
     now=review_claims.c.until,
+    longest=review_claims.c.until,
 )
 _GIVEN_BACK: Final = RowUpdate(
     lambda p: review_claims.delete().where(
@@ -348,10 +359,8 @@ _PROLONGED: Final = RowUpdate(
 
 def in_own_hands(dialog_id: str, admin_id: str, now: float) -> tuple[Change, ...]:
     """What must hold while a reviewer does something about a dialog: nobody else has it."""
-    return (
-        Change(_ONE_AT_A_TIME, {"dialog": dialog_id}),
-        Change(_NOT_IN_OTHER_HANDS, {"dialog": dialog_id, "admin": admin_id, "now": now}),
-    )
+    theirs = {"dialog": dialog_id, "admin": admin_id, "now": now, "longest": _longest(now)}
+    return (Change(_ONE_AT_A_TIME, {"dialog": dialog_id}), Change(_NOT_IN_OTHER_HANDS, theirs))
 
 
 def given_back(claim: Claim) -> Change:

@@ -109,6 +109,22 @@ async def test_a_dialog_stays_with_whoever_has_it_as_long_as_they_ask(database_u
         assert len(rows_of(review.record, review_claims)) == 2
 
 
+async def test_a_claim_of_a_clock_that_ran_ahead_holds_nothing(database_url: str) -> None:
+    async with reviewing(database_url) as review:
+        review.ended()
+        desk = review.desk()
+        review.clock.at += 3600.0
+        ahead = await desk.next("ada", ANY)
+        review.clock.at -= 3600.0
+        assert ahead is not None
+        assert await desk.waiting("bob", ANY) == 1
+        given = await desk.next("bob", ANY)
+        assert given is not None
+        assert given.dialog_id == ahead.dialog_id
+        assert given.until == pytest.approx(review.clock.at + CLAIM_S, abs=1.0)
+        assert await desk.next("cleo", ANY) is None
+
+
 async def test_a_reviewer_has_one_dialog_at_a_time(database_url: str) -> None:
     async with reviewing(database_url) as review:
         flagged = review.ended(flags=("copied",))
