@@ -2,7 +2,9 @@
 
 What waits: complete dialogs without a verdict; others that ended, if something was found in them
 or their pay waits for approval; and dialogs that somebody else has judged and that are to be
-judged twice. A reviewer is given one at a time, and holds it by a row for `CLAIM_S`.
+judged twice. Where somebody's words were erased nothing can be data, so a complete dialog of
+theirs waits no more; what is owed for it stands under the payments. A reviewer is given one at a
+time, and holds it by a row for `CLAIM_S`.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from dialogs.record.tables import (
     NO_DATA,
     TO_JUDGE,
     dialogs,
+    erasures,
     findings,
     judgements,
     ledger,
@@ -103,6 +106,10 @@ _OWED: Final = (
 _DECIDED: Final = select(judgements.c.admin_id).where(
     judgements.c.dialog_id == dialogs.c.id, judgements.c.decides.is_(True)
 )
+# A list by itself, since there are few of them: asked of each dialog, it would cost the count.
+_ERASED: Final = dialogs.c.id.in_(
+    select(seats.c.dialog_id).join(erasures, erasures.c.worker_id == seats.c.worker_id)
+)
 _NO_DATA_WAITS: Final = NO_DATA & ~_DECIDED.exists() & (_FOUND.exists() | _OWED.exists())
 
 
@@ -157,7 +164,7 @@ class _Part:
 
 def _first(study_id: str, filters: Filters) -> list[_Part]:
     """Dialogs on which nobody has decided yet."""
-    ways = {True: TO_JUDGE, False: _NO_DATA_WAITS}
+    ways = {True: TO_JUDGE & ~_ERASED, False: _NO_DATA_WAITS}
     if filters.complete is not None:
         ways.pop(not filters.complete)
     if filters.outcome is not None:
@@ -171,6 +178,7 @@ def _second(study_id: str, admin_id: str, filters: Filters) -> _Part:
     conditions = (
         judgements.c.again.is_(True),
         judgements.c.admin_id != admin_id,
+        ~_ERASED,
         # Not the bare column: SQLite would begin with all dialogs of the study.
         func.coalesce(dialogs.c.study_id, "") == study_id,
         *_matching(filters),
