@@ -13,7 +13,8 @@ from redis.asyncio import Redis
 from pairing.keys import Keys
 
 GONE_S: Final = 15.0
-"""Who has not said so for so long is there no longer, in seconds."""
+"""Who has not said so for so long is there no longer, in seconds. Who said so as far in the future
+went by a clock that was wrong, and may be there or not: if they are, they say so again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Processes:
         for name, told in found.items():
             assert isinstance(name, bytes), "the client decodes nothing"
             started_at, seen_at, pages = orjson.loads(told)
-            if now - seen_at > GONE_S:
+            if abs(now - seen_at) > GONE_S:
                 gone.append(name)
             else:
                 living.append(Process(name.decode(), started_at, seen_at, pages))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import Final
 
 from redis.exceptions import RedisError
 
+from chatserver.live.processes import Process
 from chatserver.live.service import LiveService
 from chatserver.monitor.wire import (
     Chart,
@@ -27,6 +29,8 @@ from dialogs.rules import StudyStatus
 LOBBY_SHOWN: Final = 100
 """Of how many people in the lobby each wait is shown."""
 STEP_S: Final = 60
+WITHIN_S: Final = 1.0
+"""Within what Redis must answer so as not to hold up everything else that is shown."""
 
 
 class Pulse:
@@ -90,14 +94,18 @@ class Pulse:
     async def health(self) -> Health:
         """What is in order; Redis need not answer for it."""
         health = self._service.health
+        redis_ok = health.redis_ok
         last = await self._record.read(last_round, self._study_id)
-        try:
-            processes = await self._service.processes.all()
-        except (RedisError, OSError, TimeoutError):
-            processes = []
+        processes: list[Process] = []
+        if redis_ok:
+            try:
+                async with asyncio.timeout(WITHIN_S):
+                    processes = await self._service.processes.all()
+            except (RedisError, OSError, TimeoutError):
+                redis_ok = False
         return Health(
             database=health.database_ok,
-            redis=health.redis_ok,
+            redis=redis_ok,
             processes=[
                 ProcessOut(id=p.id, started_at=p.started_at, seen_at=p.seen_at, pages=p.pages)
                 for p in processes
@@ -128,9 +136,13 @@ def _point(step: Step) -> ChartPoint:
     )
 
 
+PUT_OFF_S: Final = 5.0
+
+
 class Often:
     """When something that takes its time is to be done again: every `every_s` seconds, and less
-    often where that would be more than a twentieth of the time."""
+    often where that would be more than a twentieth of the time; put off by `PUT_OFF_S` at most,
+    since one slow answer says little of the next."""
 
     def __init__(self, every_s: float) -> None:
         self._every_s = every_s
@@ -148,7 +160,8 @@ class Often:
     def done(self) -> None:
         """It has been done."""
         now = time.monotonic()
-        self._due = max(self._began + self._every_s, now + 20 * (now - self._began))
+        rest = min(20 * (now - self._began), PUT_OFF_S)
+        self._due = max(self._began + self._every_s, now + rest)
 
     def failed(self) -> None:
         """It could not be done. How long that took says nothing of how long it takes."""

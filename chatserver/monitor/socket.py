@@ -48,6 +48,8 @@ LOOK_S: Final = 1.0
 NOW_S: Final = 1.0
 MARKS_S: Final = 2.0
 CHART_S: Final = 5.0
+SLOW_S: Final = 3.0
+"""After how long without an answer what is shown counts as old."""
 FRESH_S: Final = 120.0
 """How far back the points of the chart are sent again: the step that runs, and the one before."""
 
@@ -297,14 +299,26 @@ class MonitorSockets:
         try:
             await self._quietly(self.board.begin)
             while self._monitors and not stop.is_set():
-                if not await self._quietly(self._beat):
-                    # Without a word, what is shown would pass for what is so.
-                    self._send(self._monitors.values(), "waits", _WAITS)
+                slow = asyncio.get_running_loop().call_later(SLOW_S, self._slow)
+                try:
+                    if not await self._quietly(self._beat):
+                        self._wait_on()
+                finally:
+                    slow.cancel()
                 await every(FLUSH_S, stop)
         finally:
             self._service.requests.on_typing = None
             self.board.end()
             self._marks = {}
+
+    def _wait_on(self) -> None:
+        """Without a word, what is shown would pass for what is so."""
+        self._send(self._monitors.values(), "waits", _WAITS)
+
+    def _slow(self) -> None:
+        self._wait_on()
+        # Only figures say that the page is live again.
+        self._clocks.now.soon()
 
     async def _beat(self) -> None:
         clocks = self._clocks
@@ -314,14 +328,18 @@ class MonitorSockets:
         await self._if_due(clocks.marks, self._tell_changes)
         await self._if_due(clocks.chart, self._tell_chart)
 
-    async def _if_due(self, often: Often, work: Callable[[], Awaitable[None]]) -> None:
+    async def _if_due(self, often: Often, work: Callable[[], Awaitable[bool | None]]) -> None:
+        """Do it if it is due; what finds that something is out of order says False."""
         if often.is_due():
             try:
-                await work()
+                in_order = await work()
             except BaseException:
                 often.failed()
                 raise
-            often.done()
+            if in_order is False:
+                often.failed()
+            else:
+                often.done()
 
     async def _quietly(self, work: Callable[[], Awaitable[None]]) -> bool:
         """Whether it could be done."""
@@ -374,8 +392,10 @@ class MonitorSockets:
         self._send([monitor], "board", self._board_out(self.board.states(), [], all_=True))
         self._send([monitor], "now", await self._pulse.now())
 
-    async def _tell_now(self) -> None:
-        self._send(self._monitors.values(), "now", await self._pulse.now())
+    async def _tell_now(self) -> bool:
+        now = await self._pulse.now()
+        self._send(self._monitors.values(), "now", now)
+        return now.health.database and now.health.redis
 
     async def _tell_chart(self) -> None:
         since = self._service.now() - FRESH_S

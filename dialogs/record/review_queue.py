@@ -2,7 +2,9 @@
 
 What waits: complete dialogs without a verdict; others that ended, if something was found in them
 or their pay waits for approval; and dialogs that somebody else has judged and that are to be
-judged twice. A reviewer is given one at a time, and holds it by a row for `CLAIM_S`.
+judged twice. Where somebody's words were erased nothing can be data, so a complete dialog of
+theirs waits no more; what is owed for it stands under the payments. A reviewer is given one at a
+time, and holds it by a row for `CLAIM_S`.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from dialogs.record.tables import (
     NO_DATA,
     TO_JUDGE,
     dialogs,
+    erasures,
     findings,
     judgements,
     ledger,
@@ -43,6 +46,9 @@ from dialogs.rules import Ending, LedgerState, Outcome, SeatStatus
 
 CLAIM_S: Final = 600.0
 """For how long a reviewer who does not ask again keeps a dialog."""
+AHEAD_S: Final = 60.0
+"""How far the clocks of two servers may be apart. A claim that lasts longer than `CLAIM_S` and this
+was made by a clock that was wrong, and holds nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +106,25 @@ _OWED: Final = (
 _DECIDED: Final = select(judgements.c.admin_id).where(
     judgements.c.dialog_id == dialogs.c.id, judgements.c.decides.is_(True)
 )
+# A list by itself, since there are few of them: asked of each dialog, it would cost the count.
+_ERASED: Final = dialogs.c.id.in_(
+    select(seats.c.dialog_id).join(erasures, erasures.c.worker_id == seats.c.worker_id)
+)
 _NO_DATA_WAITS: Final = NO_DATA & ~_DECIDED.exists() & (_FOUND.exists() | _OWED.exists())
 
 
 def _in_other_hands(connection: Connection, admin_id: str, now: float) -> list[str]:
     """What others have in hand: as many dialogs as there are reviewers, at most."""
     query = select(review_claims.c.dialog_id).where(
-        review_claims.c.admin_id != admin_id, review_claims.c.until > now
+        review_claims.c.admin_id != admin_id,
+        review_claims.c.until > now,
+        review_claims.c.until <= _longest(now),
     )
     return list(connection.execute(query).scalars())
+
+
+def _longest(now: float) -> float:
+    return now + CLAIM_S + AHEAD_S
 
 
 def _matching(filters: Filters) -> list[ColumnElement[bool]]:
@@ -148,7 +164,7 @@ class _Part:
 
 def _first(study_id: str, filters: Filters) -> list[_Part]:
     """Dialogs on which nobody has decided yet."""
-    ways = {True: TO_JUDGE, False: _NO_DATA_WAITS}
+    ways = {True: TO_JUDGE & ~_ERASED, False: _NO_DATA_WAITS}
     if filters.complete is not None:
         ways.pop(not filters.complete)
     if filters.outcome is not None:
@@ -162,6 +178,7 @@ def _second(study_id: str, admin_id: str, filters: Filters) -> _Part:
     conditions = (
         judgements.c.again.is_(True),
         judgements.c.admin_id != admin_id,
+        ~_ERASED,
         # Not the bare column: SQLite would begin with all dialogs of the study.
         func.coalesce(dialogs.c.study_id, "") == study_id,
         *_matching(filters),
@@ -312,12 +329,14 @@ _NOT_IN_OTHER_HANDS: Final = RowLocks(
             review_claims.c.dialog_id == dialogs.c.id,
             review_claims.c.admin_id != p["admin"],
             review_claims.c.until > p["now"],
+            review_claims.c.until <= p["longest"],
         )
         .exists(),
     ),
     dialog=dialogs.c.id,
     admin=review_claims.c.admin_id,
     now=review_claims.c.until,
+    longest=review_claims.c.until,
 )
 _GIVEN_BACK: Final = RowUpdate(
     lambda p: review_claims.delete().where(
@@ -348,10 +367,8 @@ _PROLONGED: Final = RowUpdate(
 
 def in_own_hands(dialog_id: str, admin_id: str, now: float) -> tuple[Change, ...]:
     """What must hold while a reviewer does something about a dialog: nobody else has it."""
-    return (
-        Change(_ONE_AT_A_TIME, {"dialog": dialog_id}),
-        Change(_NOT_IN_OTHER_HANDS, {"dialog": dialog_id, "admin": admin_id, "now": now}),
-    )
+    theirs = {"dialog": dialog_id, "admin": admin_id, "now": now, "longest": _longest(now)}
+    return (Change(_ONE_AT_A_TIME, {"dialog": dialog_id}), Change(_NOT_IN_OTHER_HANDS, theirs))
 
 
 def given_back(claim: Claim) -> Change:

@@ -104,7 +104,7 @@ async def test_changed_limits_and_pay_are_those_of_dialogs_to_come(
         (row,) = await office.actions("study.change")
         assert row.admin_id == f"ad-{owner.name}"
         await owner.go("Log")
-        line = owner.get("audit").locator("tbody tr").filter(has_text="study change")
+        line = owner.get("audit").locator("tbody tr").filter(has_text="Changed the study")
         for words in (
             owner.name,
             "Time for a message: 180 → 240",

@@ -6,13 +6,14 @@ import asyncio
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from dialogs.record.errors import Conflict
 from dialogs.record.judging import Overtaken
 from dialogs.record.review_desk import ReviewDesk
 from dialogs.record.review_queue import CLAIM_S, Filters, claimed
 from dialogs.record.store import Record
-from dialogs.record.tables import judgements, ledger, relaunches, review_claims
+from dialogs.record.tables import erasures, judgements, ledger, relaunches, review_claims, seats
 from dialogs.rules import Acceptance, Ending, LedgerState, Outcome, Phase
 from tests.records import STUDY, rows_of
 from tests.recruiting import add_dialog, add_items
@@ -107,6 +108,22 @@ async def test_a_dialog_stays_with_whoever_has_it_as_long_as_they_ask(database_u
         assert third.dialog_id == first.dialog_id
         assert await desk.next("ada", ANY) is None
         assert len(rows_of(review.record, review_claims)) == 2
+
+
+async def test_a_claim_of_a_clock_that_ran_ahead_holds_nothing(database_url: str) -> None:
+    async with reviewing(database_url) as review:
+        review.ended()
+        desk = review.desk()
+        review.clock.at += 3600.0
+        ahead = await desk.next("ada", ANY)
+        review.clock.at -= 3600.0
+        assert ahead is not None
+        assert await desk.waiting("bob", ANY) == 1
+        given = await desk.next("bob", ANY)
+        assert given is not None
+        assert given.dialog_id == ahead.dialog_id
+        assert given.until == pytest.approx(review.clock.at + CLAIM_S, abs=1.0)
+        assert await desk.next("cleo", ANY) is None
 
 
 async def test_a_reviewer_has_one_dialog_at_a_time(database_url: str) -> None:
@@ -281,6 +298,23 @@ async def test_what_is_taken_while_many_are_judged_is_left_out(database_url: str
         done = await desk.bulk("ada", ACCEPTED, ANY, approve_pay=True, expected=5)
         assert (done.dialogs, done.payments, done.cents) == (4, 8, 1200)
         assert review.acceptance(names[2]) is None
+
+
+async def test_what_holds_words_that_were_erased_is_no_longer_judged(database_url: str) -> None:
+    async with reviewing(database_url) as review:
+        erased, kept = review.ended(), review.ended()
+        lost = review.ended(Outcome.SOLO)
+        with review.record.engine.begin() as connection:
+            for dialog in (erased, lost):
+                who = select(seats.c.worker_id).where(seats.c.dialog_id == dialog).limit(1)
+                worker = connection.execute(who).scalar_one()
+                row = {"worker_id": worker, "at": 500.0, "arrivals": 1, "texts": 3}
+                connection.execute(erasures.insert().values(row))
+        # What is lost can be no data either way; whether its pay goes out is still to be said.
+        assert await order(review) == [kept, lost]
+        assert await review.desk().undecided() == 2
+        plan = await review.desk().plan("ada", ACCEPTED, ANY, approve_pay=True)
+        assert plan.dialogs == 1
 
 
 async def test_only_dialogs_of_the_study_wait(database_url: str) -> None:

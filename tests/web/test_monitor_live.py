@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -10,12 +11,15 @@ from typing import Any
 import orjson
 import pytest
 import socketio
+from redis.asyncio import Redis
 
+from chatserver.monitor.pulse import PUT_OFF_S, Often
 from chatserver.monitor.wire import Board
 from dialogs.rules import AdminRole, StudyStatus
+from pairing.keys import Keys
 from tests.live import Live, letter, until
 from tests.monitors import OpenMonitor
-from tests.services import PostgresServer
+from tests.services import PostgresServer, ValkeyServer
 from tests.team import Member, cookie_for, join
 
 
@@ -320,6 +324,55 @@ async def test_a_monitor_is_told_that_the_database_does_not_answer(
         assert monitor.seen("waits")[0]["code"] == "try_again"
         before = len(monitor.seen("now"))
         await monitor.until(lambda: len(monitor.seen("now")) > before, "how things stand")
+
+
+async def test_after_a_slow_answer_of_redis_its_health_is_soon_right(
+    live_redis: Live, valkey_server: ValkeyServer
+) -> None:
+    await live_redis.begin(items=2)
+    async with a_monitor(live_redis) as monitor:
+        await monitor.until(lambda: monitor.now and monitor.now["health"]["redis"])
+        valkey_server.pause()
+        try:
+            await monitor.until(lambda: not monitor.now["health"]["redis"], "that it is silent")
+            before = len(monitor.seen("now"))
+            # Figures do not need Redis.
+            await monitor.until(lambda: len(monitor.seen("now")) > before + 1, "how things stand")
+        finally:
+            valkey_server.resume()
+        async with asyncio.timeout(12.0):
+            await monitor.until(lambda: monitor.now["health"]["redis"], "that it answers again")
+            await monitor.until(lambda: monitor.now["health"]["processes"], "who lives")
+
+
+async def test_one_slow_reading_puts_off_the_next_by_little(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    at = 0.0
+    monkeypatch.setattr("chatserver.monitor.pulse.time.monotonic", lambda: at)
+    often = Often(1.0)
+    assert often.is_due()
+    at += 10.0
+    often.done()
+    at += PUT_OFF_S
+    assert often.is_due()
+    at += 0.2
+    often.done()
+    at += 3.9
+    assert not often.is_due(), "a twentieth of the time at most"
+    at += 0.2
+    assert often.is_due()
+
+
+async def test_who_spoke_in_the_future_is_not_there(live: Live) -> None:
+    await live.begin()
+    told = orjson.dumps([1.0, time.time() + 3600.0, 3])
+    async with Redis.from_url(live.redis_url) as redis:
+        await redis.hset(Keys(live.study_id).processes, "of-a-wrong-clock", told)
+    async with a_monitor(live) as monitor:
+        await monitor.until(lambda: monitor.now and monitor.now["health"]["processes"])
+        (process,) = monitor.now["health"]["processes"]
+        assert process["id"] != "of-a-wrong-clock"
 
 
 async def test_what_is_in_somebody_s_hands_waits_all_the_same(live: Live) -> None:

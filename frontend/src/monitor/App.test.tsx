@@ -550,6 +550,20 @@ describe("the review queue", () => {
     await key("a");
     await key("u");
     expect(last()).toMatchObject({ path: "review/undo", body: { dialog_id: data.complete.id } });
+    const before = sent.length;
+    await key("u");
+    expect(text("problem")).toContain("Nothing is left to undo here");
+    expect(sent.length).toBe(before);
+  });
+
+  it("takes back an older judgement on the page of its dialog, and says why not", async () => {
+    const answers: Record<string, unknown> = { "dialogs/*": data.judged };
+    await open(`/monitor/dialogs/${data.judged.id}`, answers);
+    await press("take-back");
+    answers["review/undo"] = new Refusal(409, "Pay that was approved with it is on its way.", "conflict");
+    await press("ask-submit");
+    expect(last()).toMatchObject({ path: "review/undo", body: { dialog_id: data.judged.id } });
+    expect(text("problem")).toBe("Pay that was approved with it is on its way.");
   });
 
   it("asks for dialogs with one flag, or without any", async () => {

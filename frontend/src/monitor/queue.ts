@@ -20,6 +20,8 @@ export interface Queue {
   round: number;
   /** What can be undone. */
   last: { id: string; caption: string } | null;
+  /** It has just been undone; what was before it is not undone by the same key. */
+  undone: boolean;
   error: string;
 }
 
@@ -33,7 +35,7 @@ export type Move =
   | { kind: "judged" }
   | { kind: "undone" };
 
-export const EMPTY_QUEUE: Queue = { at: "loading", turn: null, pay: [], round: 0, last: null, error: "" };
+export const EMPTY_QUEUE: Queue = { at: "loading", turn: null, pay: [], round: 0, last: null, undone: false, error: "" };
 
 export function afterMove(queue: Queue, move: Move): Queue {
   switch (move.kind) {
@@ -55,10 +57,10 @@ export function afterMove(queue: Queue, move: Move): Queue {
     }
     case "judged": {
       const dialog = queue.turn?.dialog;
-      return dialog ? { ...queue, last: { id: dialog.id, caption: dialog.caption } } : queue;
+      return dialog ? { ...queue, last: { id: dialog.id, caption: dialog.caption }, undone: false } : queue;
     }
     case "undone":
-      return { ...queue, last: null };
+      return { ...queue, last: null, undone: true };
   }
 }
 

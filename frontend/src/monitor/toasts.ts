@@ -7,7 +7,8 @@ export interface Toast {
   text: string;
 }
 
-const AT_MOST = 3;
+/** More would pile up over what is read, when somebody works quickly. */
+const AT_MOST = 1;
 const SHOWN_MS = 10_000;
 
 export class Toasts {

@@ -583,10 +583,12 @@ export const told: ToldRow[] = [
 ];
 
 export const auditRows: AuditRow[] = [
-  { id: "1", at: NOW - 120, by: "Amira Haddad", action: "study.change", target: "street-scenes-2", before: '{"changes":{"turn_limit_s":null}}', after: '{"changes":{"turn_limit_s":240},"reason":"Many write slowly on phones"}' },
-  { id: "2", at: NOW - 1_500, by: "Jonas", action: "review.judge", target: dialogId(1), before: '{"acceptance":null}', after: '{"acceptance":"rejected","reason":"The answers are no sentences."}' },
-  { id: "3", at: NOW - 7_000, by: "Amira Haddad", action: "worker.exclude", target: workerId(5), before: '{"excluded":false}', after: '{"excluded":true,"reason":"Copies the caption into every answer."}' },
-  { id: "4", at: NOW - 90_000, by: "Jonas", action: "dialog.end", target: dialogId(3), before: null, after: '{"reason":"The picture did not load","cents":{"answerer":150,"questioner":150}}' },
+  { id: "1", at: NOW - 120, by: "Amira Haddad", action: "study.change", target: "street-scenes-2", before: '{"changes":{"turn_limit_s":null}}', after: '{"changes":{"turn_limit_s":240}}' },
+  { id: "2", at: NOW - 1_500, by: "Jonas", action: "review.judge", target: dialogId(1), before: '{"verdict":null}', after: '{"verdict":"rejected","approved":{"a_2aff1700000000000000 dialog":150},"refused":["a_3bee0000000000000000"],"taken_back":{"a_3bee0000000000000000 dialog":150}}' },
+  { id: "3", at: NOW - 7_000, by: "Amira Haddad", action: "worker.exclude", target: workerId(5), before: '{"excluded":false}', after: '{"excluded":true,"why":"Copies the caption into every answer."}' },
+  { id: "4", at: NOW - 90_000, by: "Jonas", action: "dialog.end", target: dialogId(3), before: null, after: '{"cents":{"answerer":150,"questioner":150},"seq":14}' },
+  { id: "7", at: NOW - 91_000, by: "Jonas", action: "dialog.end", target: dialogId(4), before: null, after: '{"cents":{},"seq":9}' },
+  { id: "8", at: NOW - 92_000, by: "Jonas", action: "ledger.approve", target: "a_2aff1700000000000000", before: '{"state":"owed","reason":"dialog","cents":150}', after: '{"state":"approved","reason":"dialog","cents":150}' },
   { id: "5", at: NOW - 95_000, by: null, action: "admin.add", target: "Jonas", before: null, after: '{"role":"reviewer"}' },
   { id: "6", at: NOW - 96_000, by: "Amira Haddad", action: "sign_in", target: "Amira Haddad", before: null, after: null },
 ];

@@ -47,11 +47,11 @@ function Chain({ row }: { row: ChainRow }) {
   return (
     <li class="chain">
       <p>
-        <b>{row.image_id}</b>{" "}
+        <b>{t.chains.item(row.image_id)}</b>{" "}
         <span class="chain-caption" dir="auto" title={row.caption}>
           {row.caption}
         </span>{" "}
-        <span class="muted nowrap">{t.chains.of(row.complete, row.wanted)}</span>
+        <span class="muted">{t.chains.of(row.complete, row.wanted)}</span>
       </p>
       <ol class="chain-dialogs">
         {row.dialogs.map((dialog) => (

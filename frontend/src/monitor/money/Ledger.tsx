@@ -11,7 +11,7 @@ import { FilterBar, FilterSelect, optionsOf } from "../parts/FilterBar";
 import { Empty, Loaded } from "../parts/Loaded";
 import { Ask } from "../parts/Modal";
 import { Pager, useFilters } from "../parts/Pager";
-import { DialogLink, LedgerPill, None, WorkerLink } from "../parts/Pill";
+import { DialogLink, LedgerPill, None, problemClass, WorkerLink } from "../parts/Pill";
 import { Table, type Column } from "../parts/Table";
 import { At } from "../parts/Time";
 import { useResource } from "../resource";
@@ -69,7 +69,7 @@ export function Ledger() {
       name: t.ledger.problem,
       cell: (row) => (
         <>
-          {row.problem && <span class="problem">{row.problem}</span>}
+          {row.problem && <span class={problemClass(row)}>{row.problem}</span>}
           {row.note && (
             <span class="muted" dir="auto">
               {row.note}

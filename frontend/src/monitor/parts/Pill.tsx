@@ -57,6 +57,10 @@ const LEDGER: Record<LedgerState, Tone> = {
 
 export const LedgerPill = ({ state }: { state: LedgerState }) => <Pill tone={LEDGER[state]}>{t.ledgerStates[state]}</Pill>;
 
+/** What is done and noted is no failure. */
+export const problemClass = ({ state }: { state: LedgerState }): string =>
+  state === "paid" || state === "cancelled" ? "muted" : "problem";
+
 const SEVERITIES: Record<Severity, Tone> = { note: "calm", doubt: "warn", harm: "bad" };
 
 export function FlagPill({ flag }: { flag: string }) {

@@ -9,6 +9,7 @@ import { Table, type Column } from "../parts/Table";
 import { At } from "../parts/Time";
 import { dialogHref, workerHref } from "../router";
 import { t } from "../texts";
+import { saidOf } from "./said";
 import { differences, isAmount, isNumbering, shortened } from "./diff";
 
 const COLUMNS: readonly Column<AuditRow>[] = [
@@ -45,6 +46,9 @@ function Field({ name }: { name: string }) {
 
 function Change({ row }: { row: AuditRow }) {
   const cash = useMoney();
+  const said = saidOf(row, cash);
+  if (said?.length === 0) return <None />;
+  if (said !== null) return <span dir="auto">{said.join(" · ")}</span>;
   const all = differences(row.before, row.after).filter(({ key }) => !isNumbering(key));
   const shown = (key: string, value: string) =>
     isAmount(key) && /^[0-9]+$/.test(value) ? cash(Number(value)) : shortened(value);

@@ -1,10 +1,11 @@
 /** What else is known of a dialog: how it stands, what it costs, what was said of it. */
 
-import type { DialogOut, JudgementOut, PaymentOut } from "../../generated/monitor";
+import type { DialogOut, PaymentOut } from "../../generated/monitor";
 import { useMoney } from "../context";
 import { Empty } from "../parts/Loaded";
-import { AcceptancePill, DialogLink, LedgerPill, Pill, StandPill, WorkerLink } from "../parts/Pill";
+import { AcceptancePill, DialogLink, LedgerPill, Pill, problemClass, StandPill, WorkerLink } from "../parts/Pill";
 import { At, Elapsed } from "../parts/Time";
+import { TakeBack } from "../review/TakeBack";
 import { t } from "../texts";
 
 export function Facts({ dialog }: { dialog: DialogOut }) {
@@ -99,7 +100,7 @@ export function Payments({ payments, to = "worker" }: { payments: PaymentOut[]; 
               <b class="num">{cash(payment.cents)}</b> {t.payments.reason(payment.reason)}{" "}
               <LedgerPill state={payment.state} />{" "}
               {to === "worker" ? <WorkerLink id={payment.worker_id} /> : payment.dialog_id !== null && <DialogLink id={payment.dialog_id} />}
-              {payment.problem && <p class="problem">{payment.problem}</p>}
+              {payment.problem && <p class={problemClass(payment)}>{payment.problem}</p>}
               {payment.note && (
                 <p class="muted" dir="auto">
                   {payment.note}
@@ -113,7 +114,7 @@ export function Payments({ payments, to = "worker" }: { payments: PaymentOut[]; 
   );
 }
 
-export function Judgements({ judgements }: { judgements: JudgementOut[] }) {
+export function Judgements({ dialog: { id, judgements } }: { dialog: DialogOut }) {
   return (
     <section class="panel" data-testid="judgements">
       <h2>{t.judgements.title}</h2>
@@ -133,6 +134,7 @@ export function Judgements({ judgements }: { judgements: JudgementOut[] }) {
                 <At at={judgement.at} /> {judgement.decides ? t.judgements.decides : t.judgements.second}
               </span>
               {judgement.reason && <p dir="auto">{judgement.reason}</p>}
+              <TakeBack id={id} judgement={judgement} among={judgements} />
             </li>
           ))}
         </ul>

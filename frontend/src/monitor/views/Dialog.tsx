@@ -26,6 +26,11 @@ export function DialogView({ id }: { id: string }) {
     if (fetched.data !== null) live.take(fetched.data);
   }, [fetched.data]);
   const followed = watched?.dialog.id === id ? watched : null;
+  // Whoever is let go is owed something from then on, which no event says.
+  const letGo = followed?.dialog.standing.seats.filter(({ release }) => release !== null).length ?? 0;
+  useEffect(() => {
+    if (letGo > 0 && fetched.data !== null) fetched.reload();
+  }, [letGo]);
   // What comes over the live connection is newer, if there is one.
   const shown = { ...fetched, data: followed?.dialog ?? fetched.data };
   return (
@@ -53,7 +58,7 @@ function Whole({ dialog, watched }: { dialog: DialogOut; watched: Watched | null
         </section>
         <People dialog={dialog} />
         <Payments payments={dialog.payments} />
-        <Judgements judgements={dialog.judgements} />
+        <Judgements dialog={dialog} />
       </div>
     </div>
   );

@@ -1,7 +1,7 @@
 /** Everything that the team has done, the newest first. */
 
 import { useMonitor } from "../context";
-import { FilterBar, FilterText } from "../parts/FilterBar";
+import { FilterBar, FilterSelect, FilterText, optionsOf } from "../parts/FilterBar";
 import { Head } from "../parts/Head";
 import { Empty, Loaded } from "../parts/Loaded";
 import { Pager, useFilters } from "../parts/Pager";
@@ -17,13 +17,12 @@ export function LogView() {
   const [query, set] = useFilters([...NAMES, "after"]);
   const list = useResource(() => api.audit(query), hrefOf("", query), ["audit"]);
   const field = { filters: query, set };
-  const actions = [...new Set(list.data?.rows.map((row) => row.action))];
   return (
     <>
       <Head title={t.views.log} />
       <FilterBar>
         <FilterText name="by" label={t.filters.by} {...field} />
-        <FilterText name="action" label={t.filters.action} list={actions} {...field} />
+        <FilterSelect name="action" label={t.filters.action} options={optionsOf(t.log.actions)} {...field} />
         <FilterText name="target" label={t.filters.target} {...field} />
       </FilterBar>
       <Loaded resource={list} lines={12}>

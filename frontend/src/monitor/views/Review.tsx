@@ -53,6 +53,8 @@ function Desk() {
   const [queue, move] = useReducer(afterMove, EMPTY_QUEUE);
   const [asked, setAsked] = useState<Asked>(null);
   const act = useAct();
+  // On a narrow screen they are shown when asked for, or when they leave something out.
+  const [filtering, setFiltering] = useState(hrefOf("", query) !== "");
   const place = useRef<HTMLHeadingElement>(null);
   const newest = useRef(0);
   const given = queue.turn?.dialog ?? null;
@@ -110,13 +112,15 @@ function Desk() {
       },
     );
   };
-  const undo = () =>
+  const undo = () => {
+    if (queue.undone) return act.refuse(t.review.nothingToUndo);
     void act.run(() => api.undo(queue.last?.id ?? null), (answer) => {
       toasts.say(t.review.undone);
       move({ kind: "undone" });
       if ("dialog" in answer) show(answer);
       else void load();
     });
+  };
   const toggle = (role: "questioner" | "answerer") => {
     const line = queue.pay.find((each) => each.role === role);
     if (line === undefined) return act.refuse(t.review.nothingOwed(t.roles[role]));
@@ -160,7 +164,7 @@ function Desk() {
 
   return (
     <>
-      <div class="review-filters">
+      <div class={filtering ? "review-filters filtering" : "review-filters"}>
         <FilterBar label={t.review.filters}>
           <FlagFilter without {...field} />
           <FilterText name="worker" label={t.filters.worker} {...field} />
@@ -169,6 +173,15 @@ function Desk() {
           <FilterTime name="until" label={t.filters.until} {...field} />
         </FilterBar>
         <div class="review-tools">
+          <button
+            type="button"
+            class="button button-plain filters-button"
+            data-testid="filters-button"
+            aria-expanded={filtering}
+            onClick={() => setFiltering(!filtering)}
+          >
+            {t.review.filtersShort}
+          </button>
           <Button testid="bulk" onPress={() => setAsked("bulk")}>
             {t.review.bulk}
           </Button>

@@ -36,7 +36,9 @@ export function WorkersView() {
   ];
   return (
     <>
-      <Head title={t.views.workers} />
+      <Head title={t.views.workers}>
+        <a href="#told">{t.told.below}</a>
+      </Head>
       <FilterBar>
         <FilterText name="search" label={t.filters.search} {...field} />
         <FilterSelect name="flagged" label={t.filters.flagged} options={[["true", t.filters.onlyFlagged]]} {...field} />
