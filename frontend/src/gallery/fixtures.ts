@@ -56,11 +56,15 @@ export const study: StudyOut = {
   max_characters: 500,
 };
 
+/** What a study of volunteers pays. */
+export const UNPAID = { pays: 0, leaving_pays: 0, waiting_per_minute: 0 };
+
 /** The study in which a screen is shown: most are of a plain link, some say where else they are. */
 export function studyOf(screen: string): StudyOut {
   const recruiter = screen.endsWith("-mturk") ? "mturk" : screen.endsWith("-prolific") ? "prolific" : "link";
   return {
     ...study,
+    ...(screen.endsWith("-unpaid-study") ? UNPAID : {}),
     recruiter,
     preview: screen === "preview-not-accepted",
     paused: screen === "preview-paused",
@@ -339,6 +343,10 @@ export const live: Record<string, (lang: string) => Model> = {
   "ended-by-team-prolific": (lang) => ended({ ...byTeam(150, lang), submit: BACK }),
   "ended-by-team-less-prolific": (lang) => ended({ ...byTeam(90, lang), submit: BACK }),
   "ended-by-team-unpaid-prolific": (lang) => ended({ ...byTeam(0, lang), submit: BACK }),
+  "waiting-unpaid-study": () => model({ stage: "waiting", lobby: { ...lobby, stop_pays: 0 } }),
+  "ask-unpaid-study": (lang) => talking(dialog("questioner", 6, lang, { pays: 0 })),
+  "solo-unpaid-study": (lang) => alone("answerer", 8, lang, { pays: 0 }),
+  "completed-unpaid-study": () => ended({ cents: 0, another: true }),
   replaced: () =>
     model({}, { link: "stopped", stopped: { code: "replaced", error: "This page is open in another tab." } }),
   "bad-token": () =>

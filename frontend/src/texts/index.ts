@@ -16,6 +16,8 @@ export interface Locale {
   number(n: number): string;
   /** An amount in the currency's smallest unit. */
   money(cents: number, currency: string): string;
+  /** The same, or null where there is nothing to be paid and so nothing to be said of it. */
+  pay(cents: number, currency: string): string | null;
   /** Minutes and seconds as on a clock, rounded up to whole seconds. */
   clock(seconds: number): string;
   /** A span in words, in whole minutes from 90 seconds on. */
@@ -32,6 +34,7 @@ export function localeFor(language: string): Locale {
     t,
     number: (n) => new Intl.NumberFormat(lang).format(n),
     money: (cents, currency) => money(lang, cents, currency),
+    pay: (cents, currency) => (cents > 0 ? money(lang, cents, currency) : null),
     clock: (seconds) => {
       const whole = Math.max(0, Math.ceil(seconds));
       return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;

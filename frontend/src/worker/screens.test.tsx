@@ -1,11 +1,13 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { live, NOW, studyOf } from "../gallery/fixtures";
+import { live, NOW, studyOf, UNPAID } from "../gallery/fixtures";
+import type { StudyOut } from "../generated/wire";
 import { localeFor } from "../texts";
 import { ActionsContext, LocaleContext, StudyContext, TimeContext } from "./context";
 import type { Actions } from "./live";
 import { LiveView } from "./LiveView";
+import { Onboarding } from "./Onboarding";
 import type { Model } from "./machine/model";
 
 const accepted = () => Promise.resolve({ ok: true, value: null } as const);
@@ -41,10 +43,10 @@ afterEach(() => {
 });
 
 /** A model shows itself in a plain link's study, a screen by its name in its own. */
-function show(what: Model | string | undefined, lang = "en"): void {
+function show(what: Model | string | undefined, lang = "en", terms: Partial<StudyOut> = {}): void {
   const model = typeof what === "string" ? screen(what, lang) : what;
   if (model === undefined) throw new Error("no such screen");
-  const study = studyOf(typeof what === "string" ? what : "");
+  const study = { ...studyOf(typeof what === "string" ? what : ""), ...terms };
   act(() =>
     render(
       <LocaleContext.Provider value={localeFor(lang)}>
@@ -81,6 +83,78 @@ describe("every screen", () => {
     show(screen(name));
     expect(find("report")).not.toBeNull();
     expect(find("leave")).not.toBeNull();
+  });
+});
+
+/** What speaks of money. The recruiters' own last steps are only ever shown where there is some. */
+const MONEY = /\b(pays?|paid|earn|owed?)\b|[$¢]|أجر|تُدفع|يُدفع|مدفوع|US/;
+
+/** The model as a server would send it in a study that pays nothing. */
+function unpaid(model: Model): Model {
+  const { state } = model;
+  if (state === null) return model;
+  const { dialog, lobby, released } = state;
+  return {
+    ...model,
+    state: {
+      ...state,
+      dialog: dialog ? { ...dialog, pays: 0 } : null,
+      lobby: lobby ? { ...lobby, stop_pays: 0 } : null,
+      released: released ? { ...released, cents: 0 } : null,
+    },
+  };
+}
+
+describe("a study that pays nothing", () => {
+  const names = Object.keys(live).filter((name) => !/-(mturk|prolific)$/.test(name));
+
+  it.each(names)("has not a word of money on %s, in any language", async (name) => {
+    for (const lang of ["en", "ar"]) {
+      show(unpaid(screen(name, lang)!), lang, UNPAID);
+      expect(root.textContent).not.toMatch(MONEY);
+      for (const [button, modal] of [["leave", "leave-dialog"], ["report", "report-dialog"]] as const) {
+        if (find(button) === null) continue;
+        await press(button);
+        expect(find(modal)?.textContent).not.toMatch(MONEY);
+        await press(find("leave-cancel") === null ? "report-cancel" : "leave-cancel");
+      }
+    }
+  });
+
+  it.each(["preview", "consent", "instructions"] as const)("nor on the way in, at %s", (first) => {
+    for (const lang of ["en", "ar"]) {
+      act(() =>
+        render(
+          <LocaleContext.Provider value={localeFor(lang)}>
+            <StudyContext.Provider value={{ ...studyOf(""), ...UNPAID }}>
+              <Onboarding study={{ ...studyOf(""), ...UNPAID }} first={first} arrive={accepted} />
+            </StudyContext.Provider>
+          </LocaleContext.Provider>,
+          root,
+        ),
+      );
+      expect(find(`screen-${first}`)).not.toBeNull();
+      expect(root.textContent).not.toMatch(MONEY);
+    }
+  });
+
+  it("gives a completion code for a dialog that is done", () => {
+    show("completed-unpaid-study");
+    expect(text("code")).toBe("DUO-7F3K-92QM");
+    expect(root.textContent).toContain("Your completion code");
+    expect(root.querySelector(".seal-good")).not.toBeNull();
+  });
+});
+
+describe("a study that does not pay for waiting", () => {
+  it("says so, and what it pays all the same", () => {
+    const terms = { waiting_per_minute: 0 };
+    show("waiting", "en", terms);
+    expect(text("if-nobody")).toContain("Waiting alone is not paid");
+    show("waiting-paused", "en", terms);
+    expect(text("paused")).not.toContain("time counts");
+    show("ask", "en", terms);
+    expect(text("pays")).toContain("$1.50");
   });
 });
 

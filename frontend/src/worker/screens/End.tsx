@@ -22,9 +22,10 @@ interface Props {
 
 export function End({ released, dialog, onAnother }: Props) {
   const { t } = useLocale();
-  const owed = released.cents > 0;
+  const { recruiter, pays } = useStudy();
+  const good = released.cents > 0 || (pays === 0 && COMPLETED.has(released.release));
   const words = released.by_team ? t.end.ended_by_team.by : t.end[released.release];
-  const way = wayOut(released, useStudy().recruiter);
+  const way = wayOut(released, recruiter);
   // In a small frame only the top is seen, and who misses the last step there is not paid.
   const lastStep = way === "none" ? null : t.end.lastStep[way];
   return (
@@ -34,8 +35,8 @@ export function End({ released, dialog, onAnother }: Props) {
       narrow
       above={
         lastStep === null && (
-          <span class={owed ? "seal seal-good" : "seal"} aria-hidden="true">
-            <Icon name={owed ? "check" : "info"} large />
+          <span class={good ? "seal seal-good" : "seal"} aria-hidden="true">
+            <Icon name={good ? "check" : "info"} large />
           </span>
         )
       }
@@ -75,7 +76,9 @@ function wayOut({ submit }: Released, recruiter: string): WayOut {
 function wordsOf({ release, why, cents, by_team }: Released, t: Texts): string {
   if (by_team) return t.end.ended_by_team.by.text;
   if (release === "left" && why != null) return t.end.left.by[why];
-  if (release === "never_paired" && cents === 0) return t.end.never_paired.unpaid;
+  if ((release === "never_paired" || release === "finished_alone") && cents === 0) {
+    return t.end[release].unpaid;
+  }
   return t.end[release].text;
 }
 
@@ -107,28 +110,33 @@ function Transcript({ dialog }: { dialog: Dialog }) {
 
 function Receipt({ released }: { released: Released }) {
   const { t, money } = useLocale();
+  const { pays } = useStudy();
   const paid = released.cents > 0;
+  const done = paid || (pays === 0 && COMPLETED.has(released.release));
+  if (pays === 0 && !paid && released.code === "") return null;
   return (
     <dl class="receipt">
-      <div>
-        <dt>{paid ? t.end.amount : t.end.pay}</dt>
-        <dd class="amount" data-testid="amount" data-cents={released.cents}>
-          {paid ? money(released.cents, released.currency) : t.end.unpaid}
-        </dd>
-      </div>
-      {released.code !== "" && <Code code={released.code} paid={paid} />}
+      {(paid || pays > 0) && (
+        <div>
+          <dt>{paid ? t.end.amount : t.end.pay}</dt>
+          <dd class="amount" data-testid="amount" data-cents={released.cents}>
+            {paid ? money(released.cents, released.currency) : t.end.unpaid}
+          </dd>
+        </div>
+      )}
+      {released.code !== "" && <Code code={released.code} done={done} />}
     </dl>
   );
 }
 
-function Code({ code, paid }: { code: string; paid: boolean }) {
+function Code({ code, done }: { code: string; done: boolean }) {
   const { t } = useLocale();
   const [copied, setCopied] = useState<"no" | "yes" | "failed">("no");
   const text = useRef<HTMLElement>(null);
   const copy = async () => setCopied((await copyText(code, text.current)) ? "yes" : "failed");
   return (
     <div>
-      <dt>{paid ? t.end.code : t.end.codeUnpaid}</dt>
+      <dt>{done ? t.end.code : t.end.codeUnpaid}</dt>
       <dd class="code-row">
         <bdi ref={text} class="code" dir="ltr" data-testid="code">
           {code}
@@ -336,12 +344,12 @@ function Feedback({ value, onInput }: { value: string; onInput: (text: string) =
 }
 
 function Another({ onAnother }: { onAnother: () => Promise<Reply> }) {
-  const { t, money } = useLocale();
+  const { t, pay } = useLocale();
   const study = useStudy();
   const attempt = useAttempt(onAnother);
   return (
     <section class="another">
-      <p class="muted">{t.end.anotherNote(money(study.pays, study.currency))}</p>
+      <p class="muted">{t.end.anotherNote(pay(study.pays, study.currency))}</p>
       <Failure attempt={attempt} />
       <Button testid="another" busy={attempt.busy} onPress={attempt.go}>
         {t.end.another}
