@@ -299,6 +299,7 @@ export const live: Record<string, (lang: string) => Model> = {
   "solo-answer-open": (lang) => alone("answerer", 7, lang),
   "solo-answer": (lang) => alone("answerer", 8, lang),
   "solo-early": (lang) => alone("answerer", 0, lang, { may_pair_again: true }),
+  "solo-again": (lang) => alone("answerer", 7, lang, { may_pair_again: true }),
   "strained-ask": () => talking(strained("questioner", 18, TALL), { draft: draft(LONG_TEXT) }),
   "strained-tall": () => talking(strained("answerer", 19, TALL), { draft: draft(LONG_TEXT) }),
   "strained-wide": () => talking(strained("answerer", 19, WIDE)),
@@ -317,6 +318,12 @@ export const live: Record<string, (lang: string) => Model> = {
     ended({}, { ...dialog("questioner", 20, lang), phase: "ended", turn: null, your_turn: false }),
   "completed-another": () => ended({ another: true, feedback_sent: true }),
   "completed-mturk": () => ended({ submit: FORM }),
+  "completed-in-parts-mturk": () => ended({ submit: { ...FORM, reward: 10 } }),
+  "completed-by-hand-mturk": () =>
+    ended({ submit: { ...FORM, reward: 10, by_hand: true, reward_after_s: 604_800 } }),
+  "completed-by-hand-whole-mturk": () =>
+    ended({ submit: { ...FORM, reward: 150, by_hand: true, reward_after_s: 604_800 } }),
+  "completed-by-hand-prolific": () => ended({ submit: { ...BACK, by_hand: true } }),
   "completed-prolific": () => ended({ submit: BACK }),
   "finished-alone": () => ended({ release: "finished_alone", outcome: "solo" }),
   left: () => ended({ release: "left", outcome: "abandoned", cents: 0, why: "leave", another: true }),

@@ -25,6 +25,11 @@ const questions = (n: number) =>
 const characters = (n: number) =>
   counted(n, { one: "حرف واحد", two: "حرفان", few: "أحرف", many: "حرفاً", other: "حرف" });
 
+const hours = (n: number) =>
+  counted(n, { one: "ساعة واحدة", two: "ساعتان", few: "ساعات", many: "ساعة", other: "ساعة" });
+const days = (n: number) =>
+  counted(n, { one: "يوم واحد", two: "يومان", few: "أيام", many: "يوماً", other: "يوم" });
+
 export const ar: Texts = {
   common: {
     loading: "جارٍ التحميل…",
@@ -38,6 +43,8 @@ export const ar: Texts = {
     contact: "هل لديك أسئلة عن الدراسة؟",
     step: (n, of) => `الخطوة ${n} من ${of}`,
     minutes,
+    hours,
+    days,
     aboutMinutes: (n) => `نحو ${minutes(n)}`,
   },
 
@@ -280,6 +287,11 @@ export const ar: Texts = {
     againTitle: "كنتما في البداية فقط.",
     again: "ابحث عن شريك جديد",
     againNote: "إن أردت فابدأ من جديد مع شخص آخر بدلاً من ذلك.",
+    againPay: (pay) => `أجر الحوار الجديد ${pay}، وما كتبته في هذا الحوار لا يُدفع عنه عندئذ.`,
+    againWait: (rate) =>
+      `وإذا لم يأتِ أحد يُدفع لك ${rate} عن كل دقيقة منذ بدأت الانتظار.`,
+    againNoWait: "وإذا لم يأتِ أحد فلا يُدفع شيء: الانتظار وحده بلا أجر.",
+    againUnpaid: "عندئذ يبقى ما كتبته في هذا الحوار ناقصاً.",
   },
 
   offline: {
@@ -379,7 +391,11 @@ export const ar: Texts = {
     copied: "نُسخ",
     copyFailed: "حدد الرمز وانسخه بنفسك من فضلك.",
     codeUse: "أدخل هذا الرمز حيث وجدت العمل إذا طُلب منك.",
+    paidByTeam:
+      "يدفع لك الفريق الذي يجري هذه الدراسة بنفسه، ولديه رمزك وما كسبته. احتفظ بالرمز فقد تُسأل عنه.",
+    paidContact: "من تسأله عن أجرك:",
     feedback: "كيف كان الأمر؟ (اختياري)",
+    feedbackAlong: "كيف كان الأمر؟ (اختياري، يُرسل مع الزر أدناه)",
     feedbackHint: "ما أعجبك أو ما ينبغي أن نحسّنه.",
     sendFeedback: "أرسل الملاحظات",
     lastStep: {
@@ -387,8 +403,14 @@ export const ar: Texts = {
       giveBack: "الخطوة الأخيرة: أعِد العمل",
       toProlific: "الخطوة الأخيرة: عُد إلى Prolific",
     },
-    handIn: (pay) =>
-      `تُدفع لك ${pay} بعد أن تسلّمه. لا تُعِده: العمل المُعاد لا يُدفع عنه شيء.`,
+    handIn: (pay) => `تُدفع لك ${pay} بعد أن تسلّمه.`,
+    handInByHand: (pay) => `بعد أن تسلّمه يراجع الفريق عملك، ثم تُدفع لك ${pay}.`,
+    handInParts: (reward, bonus) =>
+      `من الأجر ${reward} هي المكافأة (Reward) التي تعرضها السوق، و${bonus} تأتي علاوةً (bonus).`,
+    handInLatest: (time) => `أقصى مدة لذلك: ${time}.`,
+    handInLatestReward: (time) =>
+      `أقصى مدة لانتظار المكافأة: ${time}. إذا احتاج الفريق إلى وقت أطول تأتي المكافأة قبل العلاوة.`,
+    handInNoReturn: "لا تُعِده: العمل المُعاد لا يُدفع عنه شيء.",
     giveBack:
       "لا يُدفع شيء مقابل هذا، فليس هناك ما يُسلَّم. اضغط من فضلك زر الإعادة (Return) في صفحة السوق خارج هذا الإطار. وإلى أن تفعل يبقى العمل محجوزاً لك هناك ويستمر وقته.",
     prolific: {
@@ -398,6 +420,7 @@ export const ar: Texts = {
         `تُدفع لك ${pay}. اضغط هذا الزر لتعود. وإذا طلبت منك Prolific بعد ذلك أن تعيد مشاركتك فافعل من فضلك: تُدفع لك في كل الأحوال.`,
       unpaid:
         "لا يُدفع شيء مقابل هذا. اضغط هذا الزر لتعود، ثم تطلب منك Prolific أن تعيد مشاركتك: افعل ذلك من فضلك.",
+      byHand: "يراجع الفريق عملك أولاً.",
       button: "العودة إلى Prolific",
     },
     submit: "سلّم العمل",

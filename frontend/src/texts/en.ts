@@ -18,6 +18,8 @@ export const en = {
     contact: "Questions about this study?",
     step: (n: number, of: number) => `Step ${n} of ${of}`,
     minutes: (n: number) => `${n} ${plural(n, "minute", "minutes")}`,
+    hours: (n: number) => `${n} ${plural(n, "hour", "hours")}`,
+    days: (n: number) => `${n} ${plural(n, "day", "days")}`,
     aboutMinutes: (n: number) => `about ${n} ${plural(n, "minute", "minutes")}`,
   },
 
@@ -270,6 +272,12 @@ export const en = {
     againTitle: "You had only just begun.",
     again: "Look for a new partner",
     againNote: "If you like, start over with somebody else instead.",
+    againPay: (pay: string) =>
+      `The new dialog pays ${pay}; what you have written in this one is then not paid.`,
+    againWait: (rate: string) =>
+      `If nobody comes, you are paid ${rate} for every minute since you began to wait.`,
+    againNoWait: "If nobody comes, nothing is paid: waiting alone is not.",
+    againUnpaid: "What you have written in this one then stays unfinished.",
   },
 
   offline: {
@@ -372,7 +380,11 @@ export const en = {
     copied: "Copied",
     copyFailed: "Please select the code and copy it yourself.",
     codeUse: "Enter this code where you found the work, if you are asked for one.",
+    paidByTeam:
+      "The team that runs this study pays you itself. It has your code and what you earned. Keep the code in case you are asked for it.",
+    paidContact: "Whom to ask about your pay:",
     feedback: "How was it? (optional)",
+    feedbackAlong: "How was it? (optional, sent with the button below)",
     feedbackHint: "Anything you liked, or that we should do better.",
     sendFeedback: "Send feedback",
     lastStep: {
@@ -380,8 +392,15 @@ export const en = {
       giveBack: "Last step: return the work",
       toProlific: "Last step: go back to Prolific",
     },
-    handIn: (pay: string) =>
-      `You are paid ${pay} once it is handed in. Do not return it: work that is returned is not paid.`,
+    handIn: (pay: string) => `You are paid ${pay} once it is handed in.`,
+    handInByHand: (pay: string) =>
+      `You are paid ${pay} when it is handed in and the team has looked at it.`,
+    handInParts: (reward: string, bonus: string) =>
+      `${reward} of the pay is the reward that the marketplace shows, and ${bonus} comes as a bonus.`,
+    handInLatest: (time: string) => `That takes ${time} at the most.`,
+    handInLatestReward: (time: string) =>
+      `If the team takes longer than ${time}, the reward comes before the bonus.`,
+    handInNoReturn: "Do not return it: work that is returned is not paid.",
     giveBack:
       "Nothing is paid for this, so there is nothing to hand in. Please press Return on the marketplace's page, outside this frame. Until you do, the work stays yours there and its time runs on.",
     prolific: {
@@ -391,6 +410,7 @@ export const en = {
         `You are paid ${pay}. Press this button to go back. If Prolific then asks you to return your submission, please do: you are paid all the same.`,
       unpaid:
         "Nothing is paid for this. Press this button to go back. Prolific then asks you to return your submission: please do.",
+      byHand: "The team looks at your work first.",
       button: "Back to Prolific",
     },
     submit: "Submit the work",

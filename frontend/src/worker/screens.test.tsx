@@ -233,6 +233,19 @@ describe("leaving", () => {
   });
 });
 
+describe("a partner who leaves early", () => {
+  it.each([
+    ["solo-early", {}, ["only just begun", "new dialog pays $1.50", "in this one is then not paid", "$0.10 for every minute"]],
+    ["solo-again", {}, ["in this one is then not paid", "$0.10 for every minute"]],
+    ["solo-again", { waiting_per_minute: 0 }, ["new dialog pays $1.50", "nothing is paid"]],
+    ["solo-again", UNPAID, ["stays unfinished"]],
+  ])("says on %s what a new one pays, with %o", (name, terms, words) => {
+    show(name, "en", terms);
+    for (const each of words) expect(text("pair-again-pays")).toContain(each);
+    if (name !== "solo-early") expect(text("solo-note")).not.toContain("only just begun");
+  });
+});
+
 describe("the lobby", () => {
   it("offers the choice only after the limit", async () => {
     show(screen("waiting"));
@@ -342,10 +355,8 @@ describe("the end", () => {
     const button = find("finish")!;
     expect(root.querySelector("h1")?.textContent).toBe(localeFor(lang).t.end.lastStep.handIn);
     expect(text("hand-in")).toContain("1.50");
-    for (const later of ["release", "feedback"]) {
-      const order = button.compareDocumentPosition(find(later)!);
-      expect(order & Node.DOCUMENT_POSITION_FOLLOWING, later).toBeTruthy();
-    }
+    const order = button.compareDocumentPosition(find("release")!);
+    expect(order & Node.DOCUMENT_POSITION_FOLLOWING).toBeTruthy();
     expect(find("code")).toBeNull();
     expect(text("release")).not.toBe("");
   });
@@ -357,15 +368,49 @@ describe("the end", () => {
     expect(find("hand-in")).toBeNull();
   });
 
-  it("takes feedback beside the handing in too", async () => {
-    show("completed-mturk");
+  it.each(["completed-mturk", "completed-prolific"])("takes the feedback along on %s, and asks before it", async (name) => {
+    show(name);
+    vi.spyOn(find("submit-form") as HTMLFormElement, "submit").mockImplementation(() => undefined);
     const box = find("feedback") as HTMLTextAreaElement;
+    const order = box.compareDocumentPosition(find("finish")!);
+    expect(order & Node.DOCUMENT_POSITION_FOLLOWING).toBeTruthy();
+    expect(root.textContent).toContain("sent with the button below");
     box.value = "Nice";
     act(() => void box.dispatchEvent(new Event("input", { bubbles: true })));
-    await press("send-feedback");
+    expect(find("send-feedback")).toBeNull();
+    await press("finish");
     expect(actions.finish).toHaveBeenCalledWith("Nice");
-    await vi.waitFor(() => expect(find("feedback")).toBeNull());
-    expect(find("finish")).not.toBeNull();
+  });
+
+  it.each([
+    ["completed-mturk", ["$1.50 once it is handed in"], /team|bonus/],
+    ["completed-in-parts-mturk", ["$1.50 once it is handed in", "$0.10 of the pay is the reward", "$1.40 comes as a bonus"], /team/],
+    [
+      "completed-by-hand-mturk",
+      ["$1.50 when it is handed in and the team has looked at it", "$0.10 of the pay", "$1.40 comes as a bonus", "longer than 7 days"],
+      /once it is handed in/,
+    ],
+    ["completed-by-hand-whole-mturk", ["$1.50 when it is handed in and the team has looked", "7 days at the most"], /bonus|once it/],
+    ["completed-by-hand-prolific", ["The team looks at your work first"], /bonus/],
+  ])("says on %s when the pay comes, and how", (name, words, not) => {
+    show(name);
+    const said = () => `${text("hand-in")} ${text("how-paid")}`;
+    for (const each of words) expect(said()).toContain(each);
+    expect(said()).not.toMatch(not);
+    show(name, "ar");
+    expect(text("hand-in")).toContain("1.50");
+  });
+
+  it("says who pays where a link has led here, and whom to ask", () => {
+    show("completed");
+    expect(text("paid-by-team")).toContain("pays you itself");
+    expect(text("paid-by-team")).toContain("picture-study@example.org");
+    show("completed", "en", { contact: "" });
+    expect(text("paid-by-team")).not.toContain("Whom to ask");
+    for (const name of ["left", "completed-unpaid-study", "completed-mturk"]) {
+      show(name);
+      expect(find("paid-by-team"), name).toBeNull();
+    }
   });
 
   it.each(["returned-mturk", "left-mturk"])("on %s asks to return the work, and for nothing else", async (name) => {

@@ -94,18 +94,32 @@ function Alone({ dialog }: { dialog: Dialog }) {
         <strong>{t.solo.title}.</strong> {t.solo.pay(pay(dialog.pays, study.currency))}{" "}
         {dialog.role === "questioner" ? t.solo.ask : t.solo.tell}
       </p>
-      {dialog.may_pair_again && <PairAgain />}
+      {dialog.may_pair_again && <PairAgain dialog={dialog} />}
     </Note>
   );
 }
 
-function PairAgain() {
-  const { t } = useLocale();
+/** Up to this many messages a conversation had only just begun: the first question and answer. */
+const JUST_BEGUN = 2;
+
+/**
+ * The other choice, and what it pays: the next conversation as a whole, nothing for this one; and
+ * if there is no next, the wait, which the server reckons from the first *ready* on.
+ */
+function PairAgain({ dialog }: { dialog: Dialog }) {
+  const { t, pay: payOf } = useLocale();
+  const { pays, waiting_per_minute, currency } = useStudy();
+  const pay = payOf(pays, currency);
+  const rate = payOf(waiting_per_minute, currency);
   const attempt = useAttempt(useActions().pairAgain);
   return (
     <div class="pair-again">
-      <p>
-        {t.solo.againTitle} {t.solo.againNote}
+      <p data-testid="pair-again-pays">
+        {dialog.messages.length <= JUST_BEGUN && `${t.solo.againTitle} `}
+        {t.solo.againNote}{" "}
+        {pay === null
+          ? t.solo.againUnpaid
+          : `${t.solo.againPay(pay)} ${rate === null ? t.solo.againNoWait : t.solo.againWait(rate)}`}
       </p>
       <Button testid="pair-again" busy={attempt.busy} onPress={attempt.go}>
         {t.solo.again}
