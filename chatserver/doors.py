@@ -76,7 +76,7 @@ class Door(ABC):
             NotAdmitted: nobody who may come in.
         """
 
-    def submit(self, row: ArrivalRow, release: ReleaseRow) -> Submit | None:
+    async def submit(self, row: ArrivalRow, release: ReleaseRow) -> Submit | None:
         """How the end page hands the work in; None where the completion code is all."""
         return None
 

@@ -286,11 +286,19 @@ class Dialog(Wire):
 
 
 class Submit(Wire):
-    """How the end page hands the work in: a form to `url` with `fields`, sent by `method`."""
+    """How the end page hands the work in: a form to `url` with `fields`, sent by `method`.
+
+    `reward` is what is paid as such, in cents, and the rest comes as a bonus; None if nobody knows.
+    `by_hand`: nothing is paid before the team has looked at the work, but that the platform pays
+    the reward by itself after `reward_after_s`, where it does.
+    """
 
     url: str
     fields: dict[str, str]
     method: Literal["post", "get"] = "post"
+    reward: int | None = None
+    by_hand: bool = False
+    reward_after_s: float | None = None
 
 
 class Released(Wire):

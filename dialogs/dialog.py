@@ -225,7 +225,7 @@ def _leave(state: DialogState, role: Role, now: float) -> Answer:
     if state.done(seat):
         return Refusal(
             RefusalCode.ALL_SENT,
-            "You have sent all your messages and will be paid in full. "
+            "You have sent all your messages. "
             "Please stay: the last step comes right after your partner's last answer.",
         )
     return _lose(state, role, SeatEnd.LEAVE, now)

@@ -18,7 +18,7 @@ from dialogs.terms import least_for
 from duologue.problems import BadInput
 from duologue.settings import Settings
 from duologue.study import StudyFile, read_invitations
-from hit_manager.config import HitConfig
+from hit_manager.config import Approval, HitConfig
 from hit_manager.recruiters.base import Arriving, Proof, Recruiter, Refused, Unavailable
 from hit_manager.recruiters.link import Link
 from hit_manager.recruiters.mturk.config import MturkConfig, Wanted
@@ -40,15 +40,27 @@ def reward_of(study: StudyFile) -> int:
     return least_for(study.recruiter.kind, pay)
 
 
+MOST_OF_A_TITLE = 128
+"""Characters that a platform takes, at most."""
+
+
+def _title(study: StudyFile, reward: int) -> str:
+    """What the HIT is called. Platforms show the reward alone, and in large; so where more is
+    paid, the title says how much, if there is room for it."""
+    title, pay = study.study.title, study.pay.to_pay()
+    told = f"{title} ({_money(pay.complete, pay.currency)} for a whole dialog)"
+    return told if reward < pay.complete and len(told) <= MOST_OF_A_TITLE else title
+
+
 def _description(study: StudyFile, reward: int) -> str:
     """What the HIT says of itself. Platforms show the reward alone, which would look like all
     that is paid; so what comes as a bonus is told first."""
-    text = study.study.description or study.study.title
-    pay = study.pay.to_pay()
+    text, pay = study.study.description, study.pay.to_pay()
     if reward >= pay.complete:
-        return text
+        return text or study.study.title
     whole, with_approval = (_money(cents, pay.currency) for cents in (pay.complete, reward))
-    return f"{whole} for a whole dialog: {with_approval} with approval, the rest as a bonus. {text}"
+    told = f"{whole} for a whole dialog: {with_approval} with approval, the rest as a bonus."
+    return f"{told} {text}" if text else told
 
 
 def _money(cents: int, currency: str) -> str:
@@ -61,7 +73,7 @@ def hit_config(study: StudyFile, url: str) -> HitConfig:
     section, currency, reward = study.recruiter, study.pay.currency, reward_of(study)
     return HitConfig(
         study_id=study.study.id,
-        title=study.study.title,
+        title=_title(study, reward),
         description=_description(study, reward),
         keywords=section.keywords,
         reward=reward,
@@ -153,8 +165,17 @@ class CrowdDoor(Door):
     of ours), the platform's own id of the HIT must be one that we posted.
     """
 
-    def __init__(self, recruiter: Recruiter, record: Record, study_id: str) -> None:
+    def __init__(
+        self,
+        recruiter: Recruiter,
+        record: Record,
+        study_id: str,
+        approval: Approval = Approval.AUTOMATIC,
+        auto_approval_s: float | None = None,
+    ) -> None:
         self.recruiter = recruiter.name
+        self._by_hand = approval is Approval.BY_HAND
+        self._auto_approval_s = auto_approval_s
         self._recruiter = recruiter
         self._record = record
         self._study_id = study_id
@@ -192,31 +213,49 @@ class CrowdDoor(Door):
                 503, ErrorCode.TRY_AGAIN, "We cannot check your place just now. One moment, please."
             ) from None
 
-    def submit(self, row: ArrivalRow, release: ReleaseRow) -> Submit | None:
+    async def submit(self, row: ArrivalRow, release: ReleaseRow) -> Submit | None:
         if isinstance(self._recruiter, Prolific):
             config = self._recruiter.config
             code = config.codes.for_release(release.release, release.cents)
-            return Submit(url=config.complete_url, fields={"cc": code}, method="get")
+            return Submit(
+                url=config.complete_url, fields={"cc": code}, method="get", by_hand=self._by_hand
+            )
         if not row.submit_to or not release.cents:
             # Who is owed nothing gives the task back, so that somebody else can take it.
             return None
         fields = {"assignmentId": row.assignment_id, "code": release.code}
-        return Submit(url=row.submit_to, fields=fields)
+        reward = await self._reward(row)
+        return Submit(
+            url=row.submit_to,
+            fields=fields,
+            reward=reward,
+            by_hand=self._by_hand,
+            reward_after_s=self._auto_approval_s,
+        )
 
     async def cannot_pay(self, row: ArrivalRow, cents: int) -> str | None:
-        hits = await self._record.read(hits_by_id, [row.hit_id] if row.hit_id else [])
-        for hit in hits.values():
-            try:
-                if cents:
-                    self._recruiter.steps(cents, hit.reward)
-            except Refused as why:
-                return f"{why}. Nothing, or no less than that, can be paid."
+        reward = await self._reward(row)
+        try:
+            if cents and reward is not None:
+                self._recruiter.steps(cents, reward)
+        except Refused as why:
+            return f"{why}. Nothing, or no less than that, can be paid."
         return None
 
+    async def _reward(self, row: ArrivalRow) -> int | None:
+        """What approving this arrival's work pays by itself, in cents; None if it is not known."""
+        if not row.hit_id:
+            return None
+        hits = await self._record.read(hits_by_id, [row.hit_id])
+        return hits[row.hit_id].reward if row.hit_id in hits else None
 
-def door_for(recruiter: Recruiter, study_id: str, record: Record) -> Door | None:
+
+def door_for(recruiter: Recruiter, study: StudyFile, record: Record) -> Door | None:
     """The recruiter's door, or None for a plain link's."""
-    return None if isinstance(recruiter, Link) else CrowdDoor(recruiter, record, study_id)
+    if isinstance(recruiter, Link):
+        return None
+    section = study.recruiter
+    return CrowdDoor(recruiter, record, study.study.id, section.approval, section.auto_approval_s)
 
 
 def hooks_for(

@@ -269,7 +269,7 @@ async def running(
         frame_ancestors=tuple(dict.fromkeys(frames)),
         abilities=Abilities(can.posts, can.pays, can.messages, can.blocks),
     )
-    door = partial(door_for, recruiter, site.study.study.id)
+    door = partial(door_for, recruiter, site.study)
     recruits = can.posts or can.pays
     soon, counts = asyncio.Event(), Counts()
     hooks = hooks_for(recruiter, soon.set) if hits else {}

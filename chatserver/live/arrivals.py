@@ -143,11 +143,11 @@ class Arrivals:
             released = await self._record.one(queries.releases_of, latest.id)
             # Otherwise a person could come, find nothing and be paid for it, again and again.
             if released is not None and released.release is Release.STUDY_FULL:
+                waited = "You have waited and are paid for it. " if released.cents else ""
                 raise NotAdmitted(
                     409,
                     ErrorCode.CAP_REACHED,
-                    "You have waited and are paid for it. There is nothing more to do for now. "
-                    "Thank you!",
+                    f"{waited}There is nothing more to do for now. Thank you!",
                 )
         else:
             self._check_answers(request.check_answers)

@@ -190,7 +190,7 @@ class Screens:
     async def _released(self, row: ArrivalRow) -> State:
         release = await self._record.one(queries.releases_of, row.id)
         assert release is not None, "a released arrival has its release in the same transaction"
-        submit = self._door.submit(row, release)
+        submit = await self._door.submit(row, release)
         another = self._door.begins_anew and self._may_come_again(release)
         dialog, state = None, None
         # Who stayed to the end may read the whole conversation, its last message included.

@@ -11,6 +11,7 @@ from dialogs.record import queries
 from dialogs.record.queries import ArrivalRow, ReleaseRow
 from dialogs.rules import Outcome, Release
 from duologue.recruiting import CrowdDoor
+from hit_manager.config import Approval
 from tests.contract.prolific_stage import CODES
 from tests.prolific_recruiting import recruiting_there
 from tests.records import STUDY
@@ -52,7 +53,7 @@ async def test_any_amount_can_be_paid_on_prolific_and_the_code_asks_for_what_fit
         door, row = await somebody(at)
         for cents, code in ((0, CODES.left), (1, CODES.completed), (150, CODES.completed)):
             assert await door.cannot_pay(row, cents) is None
-            submit = door.submit(row, replace(ENDED, cents=cents))
+            submit = await door.submit(row, replace(ENDED, cents=cents))
             assert submit is not None
             assert submit.fields == {"cc": code}
 
@@ -64,4 +65,18 @@ async def test_who_is_paid_nothing_has_nothing_to_hand_in_on_mturk(
     async with recruiting(sqlite_url, tmp_path) as at:
         door, row = await somebody(at)
         there = replace(row, submit_to="https://example.org/submit")
-        assert (door.submit(there, replace(ENDED, cents=cents)) is not None) == handed_in
+        submit = await door.submit(there, replace(ENDED, cents=cents))
+        assert (submit is not None) == handed_in
+
+
+async def test_who_hands_in_is_told_in_which_parts_and_when_the_pay_comes(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    async with recruiting(sqlite_url, tmp_path) as at:
+        _, row = await somebody(at)
+        there = replace(row, submit_to="https://example.org/submit")
+        door = CrowdDoor(at.stage.recruiter, at.record, STUDY, Approval.BY_HAND, 604_800.0)
+        submit = await door.submit(there, ENDED)
+        assert submit is not None
+        told = (submit.reward, submit.by_hand, submit.reward_after_s)
+        assert told == (at.config.reward, True, 604_800.0)

@@ -78,20 +78,31 @@ async def test_a_reward_is_called_one_and_a_bonus_is_thought_of(shop: Market) ->
     assert f'<p class="what">{what}</p>' in person.last
     await person.get(f"/worker/hits/{hit_id}")
     assert f'<p class="what prose">{what}</p>' in person.last
-    assert "$0.10any bonus comes on top" in text_of(person.last)
+    assert "$0.10what the task promises beyond that comes as a bonus" in text_of(person.last)
     assignment_id = await person.accept(hit_id)
     assert "Reward $0.10 plus any bonus" in text_of(person.last)
     await person.submit({"assignmentId": assignment_id, "code": "x"})
     await person.get("/worker/work")
     said = text_of(person.last)
     assert "Reward $0.10 Submitted" in said
-    assert "$0.10 in rewards; a bonus may follow when it is reviewed" in said
+    assert "$0.10 in rewards; what the tasks promised beyond that comes as a bonus" in said
+    assert "any more that the task promised comes as a bonus, when the team has reviewed" in said
+    assert "reward approved at the latest on" in said
+    assert "may follow" not in said
     await shop.market.write(assignments.approve, shop.requester_id, assignment_id, None)
     await give_bonus(shop, assignment_id, await shop.worker_id(person), 140, "A whole dialog")
     await person.get("/worker/work")
     assert 'data-testid="price">$1.50</span>' in person.last
     assert "$0.10 reward + $1.40 bonus" in text_of(person.last)
     assert "Earned$1.50$0.10 rewards + $1.40 bonuses" in text_of(person.last)
+
+
+async def test_a_description_that_is_the_title_is_not_said_twice(shop: Market) -> None:
+    person = await shop.person()
+    hit_id = await shop.hit(title="Talk about a picture", description="Talk about a picture ")
+    for path in ("/worker/", f"/worker/hits/{hit_id}"):
+        await person.get(path)
+        assert 'class="what' not in person.last
 
 
 # --- The team ------------------------------------------------------------------------------

@@ -56,11 +56,15 @@ export const study: StudyOut = {
   max_characters: 500,
 };
 
+/** What a study of volunteers pays. */
+export const UNPAID = { pays: 0, leaving_pays: 0, waiting_per_minute: 0 };
+
 /** The study in which a screen is shown: most are of a plain link, some say where else they are. */
 export function studyOf(screen: string): StudyOut {
   const recruiter = screen.endsWith("-mturk") ? "mturk" : screen.endsWith("-prolific") ? "prolific" : "link";
   return {
     ...study,
+    ...(screen.endsWith("-unpaid-study") ? UNPAID : {}),
     recruiter,
     preview: screen === "preview-not-accepted",
     paused: screen === "preview-paused",
@@ -295,6 +299,7 @@ export const live: Record<string, (lang: string) => Model> = {
   "solo-answer-open": (lang) => alone("answerer", 7, lang),
   "solo-answer": (lang) => alone("answerer", 8, lang),
   "solo-early": (lang) => alone("answerer", 0, lang, { may_pair_again: true }),
+  "solo-again": (lang) => alone("answerer", 7, lang, { may_pair_again: true }),
   "strained-ask": () => talking(strained("questioner", 18, TALL), { draft: draft(LONG_TEXT) }),
   "strained-tall": () => talking(strained("answerer", 19, TALL), { draft: draft(LONG_TEXT) }),
   "strained-wide": () => talking(strained("answerer", 19, WIDE)),
@@ -313,6 +318,12 @@ export const live: Record<string, (lang: string) => Model> = {
     ended({}, { ...dialog("questioner", 20, lang), phase: "ended", turn: null, your_turn: false }),
   "completed-another": () => ended({ another: true, feedback_sent: true }),
   "completed-mturk": () => ended({ submit: FORM }),
+  "completed-in-parts-mturk": () => ended({ submit: { ...FORM, reward: 10 } }),
+  "completed-by-hand-mturk": () =>
+    ended({ submit: { ...FORM, reward: 10, by_hand: true, reward_after_s: 604_800 } }),
+  "completed-by-hand-whole-mturk": () =>
+    ended({ submit: { ...FORM, reward: 150, by_hand: true, reward_after_s: 604_800 } }),
+  "completed-by-hand-prolific": () => ended({ submit: { ...BACK, by_hand: true } }),
   "completed-prolific": () => ended({ submit: BACK }),
   "finished-alone": () => ended({ release: "finished_alone", outcome: "solo" }),
   left: () => ended({ release: "left", outcome: "abandoned", cents: 0, why: "leave", another: true }),
@@ -339,6 +350,10 @@ export const live: Record<string, (lang: string) => Model> = {
   "ended-by-team-prolific": (lang) => ended({ ...byTeam(150, lang), submit: BACK }),
   "ended-by-team-less-prolific": (lang) => ended({ ...byTeam(90, lang), submit: BACK }),
   "ended-by-team-unpaid-prolific": (lang) => ended({ ...byTeam(0, lang), submit: BACK }),
+  "waiting-unpaid-study": () => model({ stage: "waiting", lobby: { ...lobby, stop_pays: 0 } }),
+  "ask-unpaid-study": (lang) => talking(dialog("questioner", 6, lang, { pays: 0 })),
+  "solo-unpaid-study": (lang) => alone("answerer", 8, lang, { pays: 0 }),
+  "completed-unpaid-study": () => ended({ cents: 0, another: true }),
   replaced: () =>
     model({}, { link: "stopped", stopped: { code: "replaced", error: "This page is open in another tab." } }),
   "bad-token": () =>

@@ -39,9 +39,11 @@ const STEPS: Record<string, StepName> = {
   preview: "preview",
   "preview-not-accepted": "preview",
   "preview-paused": "preview",
+  "preview-unpaid-study": "preview",
   consent: "consent",
   instructions: "instructions",
   "instructions-blurred": "instructions",
+  "instructions-unpaid-study": "instructions",
   check: "check",
 };
 
@@ -62,7 +64,7 @@ function Screen() {
     return (
       <div class="frame">
         <Bar extra={chooser} />
-        <Onboarding study={study} first={step} arrive={accepted} />
+        <Onboarding study={studyOf(screen)} first={step} arrive={accepted} />
       </div>
     );
   }

@@ -309,6 +309,10 @@ export interface Released {
 }
 /**
  * How the end page hands the work in: a form to `url` with `fields`, sent by `method`.
+ *
+ * `reward` is what is paid as such, in cents, and the rest comes as a bonus; None if nobody knows.
+ * `by_hand`: nothing is paid before the team has looked at the work, but that the platform pays
+ * the reward by itself after `reward_after_s`, where it does.
  */
 export interface Submit {
   url: string;
@@ -316,6 +320,9 @@ export interface Submit {
     [k: string]: string;
   };
   method?: "post" | "get";
+  reward?: number | null;
+  by_hand?: boolean;
+  reward_after_s?: number | null;
 }
 /**
  * `state`: the whole view of this arrival. Sent on connect and after every gap.

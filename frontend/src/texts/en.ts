@@ -1,4 +1,7 @@
-/** Everything the worker's page says, in English. Amounts and times come in already written out. */
+/**
+ * Everything the worker's page says, in English. Amounts and times come in already written out. A
+ * `pay` of null, or `paid` false, is a study that pays nothing: of money is not a word said there.
+ */
 
 const plural = (n: number, one: string, many: string) => (n === 1 ? one : many);
 
@@ -15,6 +18,8 @@ export const en = {
     contact: "Questions about this study?",
     step: (n: number, of: number) => `Step ${n} of ${of}`,
     minutes: (n: number) => `${n} ${plural(n, "minute", "minutes")}`,
+    hours: (n: number) => `${n} ${plural(n, "hour", "hours")}`,
+    days: (n: number) => `${n} ${plural(n, "day", "days")}`,
     aboutMinutes: (n: number) => `about ${n} ${plural(n, "minute", "minutes")}`,
   },
 
@@ -39,14 +44,18 @@ export const en = {
     answerer: "You see the picture. You answer each question truthfully, in a natural sentence.",
     roleLater: "You learn your role when your partner is found.",
     payTitle: "What is paid, and when",
+    unpaidTitle: "If somebody leaves, or nobody comes",
     payFull: (pay: string, n: number) => `The whole dialog, ${n} questions and answers: ${pay}.`,
-    payAlone: (pay: string) =>
-      `If your partner leaves, you finish alone and are paid the same ${pay}.`,
+    payAlone: (pay: string | null) =>
+      pay === null
+        ? "If your partner leaves, you finish alone."
+        : `If your partner leaves, you finish alone and are paid the same ${pay}.`,
     payWait: (limit: string, rate: string) =>
       `If nobody can be found, you may hand the work in after ${limit} and are paid ${rate} for every minute you waited.`,
-    payNoWait: (limit: string) =>
-      `If nobody can be found, you may stop after ${limit}. Waiting alone is not paid.`,
+    payNoWait: (limit: string, paid: boolean) =>
+      `If nobody can be found, you may stop after ${limit}.${paid ? " Waiting alone is not paid." : ""}`,
     payLeave: "If you leave in the middle, you give up the pay for the dialog.",
+    unpaidLeave: "If you leave in the middle, your partner has to finish alone.",
     begin: "Begin",
     acceptFirst: "This is a preview. Accept the work first, then you can begin.",
     paused: "The team has paused this study. Nobody new can begin at the moment.",
@@ -75,13 +84,15 @@ export const en = {
     both: [
       "Write whole, plain sentences, without chat shorthand.",
       "Be kind. Do not give names, addresses or other personal details.",
-      "Stay with the picture; do not talk about the work or the pay.",
+      "Stay with the picture, and talk about nothing else.",
     ],
     times: (turn: string, grace: string) =>
       `Each message should come within ${turn}. If you are away for more than ${grace}, your place is lost.`,
     leavingTitle: "If somebody leaves",
-    partnerLeaves: (pay: string) =>
-      `If your partner leaves, stay: you finish alone, as the page tells you, and are paid in full, ${pay}.`,
+    partnerLeaves: (pay: string | null) =>
+      pay === null
+        ? "If your partner leaves, stay: you finish alone, as the page tells you."
+        : `If your partner leaves, stay: you finish alone, as the page tells you, and are paid in full, ${pay}.`,
     exampleTitle: "An example",
     exampleCaption: "The one line about the picture",
     exampleBlurred: "The picture, which the questioner sees blurred",
@@ -126,8 +137,8 @@ export const en = {
     next: "You are next",
     ifNobody: (limit: string, pays: string) =>
       `If nobody comes within ${limit}, you can hand the work in and are paid ${pays} for waiting.`,
-    ifNobodyUnpaid: (limit: string) =>
-      `If nobody comes within ${limit}, you can stop. Waiting alone is not paid.`,
+    ifNobodyUnpaid: (limit: string, paid: boolean) =>
+      `If nobody comes within ${limit}, you can stop.${paid ? " Waiting alone is not paid." : ""}`,
     choiceTitle: "It is taking long today. You choose:",
     choicePaused: "Wait until it goes on, or stop now:",
     waitOn: "Wait on",
@@ -141,6 +152,7 @@ export const en = {
     nothingUnpaid: "Every picture that is new to you has been taken. You have done nothing wrong.",
     pausedTitle: "The team has paused the study",
     paused: "No new conversations begin at the moment. You keep your place, and your time counts.",
+    pausedUnpaid: "No new conversations begin at the moment. You keep your place.",
   },
 
   matched: {
@@ -215,7 +227,8 @@ export const en = {
       `Write ${first ? "a" : "another"} thing you see in the picture: ${left} of ${of} left.`,
     sending: "Your message is on its way…",
     unsent: "Your message has not gone out yet.",
-    allSent: "You have sent everything and will be paid in full. Please do not close the page yet:",
+    allSent: (paid: boolean) =>
+      `You have sent everything${paid ? " and will be paid in full" : ""}. Please do not close the page yet:`,
     /** Follows `allSent`. */
     lastStep: {
       link: "your completion code comes right after your partner's last answer.",
@@ -231,8 +244,8 @@ export const en = {
     left: (time: string) => `${time} left to send your message. Writing gives you more time.`,
     soon: "Less than a minute left to send your message.",
     over: "Time is up. Please send your message now, or your place may be lost.",
-    partner: (time: string) =>
-      `Your partner has ${time} left. If nothing comes, you finish alone and are paid in full.`,
+    partner: (time: string, paid: boolean) =>
+      `Your partner has ${time} left. If nothing comes, you finish alone${paid ? " and are paid in full" : ""}.`,
     lastAnswer: (time: string) =>
       `Your partner has ${time} left for the last answer, or longer while writing. If none comes, you go on to the last step without it.`,
     lastAnswerLate:
@@ -241,8 +254,8 @@ export const en = {
 
   away: {
     note: "Your partner has lost the connection.",
-    until: (time: string) =>
-      `We wait ${time} for them. If they do not come back, you finish alone and are paid in full.`,
+    until: (time: string, paid: boolean) =>
+      `We wait ${time} for them. If they do not come back, you finish alone${paid ? " and are paid in full" : ""}.`,
     untilDone: (time: string) =>
       `We wait ${time} for them. If they do not come back, you go on to the last step without the last answer.`,
     over: "One moment: we are looking whether they come back.",
@@ -250,12 +263,21 @@ export const en = {
 
   solo: {
     title: "Your partner has left",
-    pay: (pay: string) => `You did nothing wrong, and you will be paid in full: ${pay}.`,
+    pay: (pay: string | null) =>
+      pay === null
+        ? "You did nothing wrong."
+        : `You did nothing wrong, and you will be paid in full: ${pay}.`,
     ask: "Finish alone: ask what you would still like to know. Nobody answers, and that is all right.",
     tell: "Finish alone: say what can be seen in the picture, one thing in each message.",
     againTitle: "You had only just begun.",
     again: "Look for a new partner",
     againNote: "If you like, start over with somebody else instead.",
+    againPay: (pay: string) =>
+      `The new dialog pays ${pay}; what you have written in this one is then not paid.`,
+    againWait: (rate: string) =>
+      `If nobody comes, you are paid ${rate} for every minute since you began to wait.`,
+    againNoWait: "If nobody comes, nothing is paid: waiting alone is not.",
+    againUnpaid: "What you have written in this one then stays unfinished.",
   },
 
   offline: {
@@ -269,14 +291,22 @@ export const en = {
     button: "Leave",
     title: "Leave now?",
     allSentTitle: "One last step",
-    lobby: (pay: string) =>
-      `Nothing has begun yet. If you leave, you give up the chance to earn ${pay}. Nobody will hold it against you.`,
+    lobby: (pay: string | null) =>
+      pay === null
+        ? "Nothing has begun yet. If you leave, nobody will hold it against you."
+        : `Nothing has begun yet. If you leave, you give up the chance to earn ${pay}. Nobody will hold it against you.`,
     lobbyWaiting:
       "If you would rather be paid for waiting, stay until you are offered to hand in.",
-    seat: (pay: string) =>
-      `You would give up the ${pay} for this dialog, and your partner would have to finish alone.`,
-    solo: (pay: string, left: number) =>
-      `Only ${left} ${plural(left, "message", "messages")} to go, and you are paid ${pay}. If you leave now, you give that up.`,
+    seat: (pay: string | null) =>
+      pay === null
+        ? "Your partner would have to finish alone."
+        : `You would give up the ${pay} for this dialog, and your partner would have to finish alone.`,
+    solo: (pay: string | null, left: number) => {
+      const few = `Only ${left} ${plural(left, "message", "messages")} to go`;
+      return pay === null
+        ? `${few}. If you leave now, the dialog stays unfinished.`
+        : `${few}, and you are paid ${pay}. If you leave now, you give that up.`;
+    },
     paid: (amount: string) => `For the time until then you are paid ${amount}.`,
     reason: "Would you tell us why? (optional)",
     stay: "Stay",
@@ -287,7 +317,8 @@ export const en = {
     button: "Report a problem",
     short: "Report",
     title: "Report a problem",
-    intro: "Tell the team what is wrong: a technical fault, rude words, a bad picture. Your pay is not touched.",
+    intro: (paid: boolean) =>
+      `Tell the team what is wrong: a technical fault, rude words, a bad picture.${paid ? " Your pay is not touched." : ""}`,
     text: "What happened?",
     send: "Send to the team",
     thanks: "Thank you. The team has your report. You can go on.",
@@ -304,6 +335,7 @@ export const en = {
     finished_alone: {
       title: "Thank you! You are done.",
       text: "Your partner left, and you finished alone. You are paid in full.",
+      unpaid: "Your partner left, and you finished alone.",
     },
     left: {
       title: "You have left",
@@ -348,7 +380,11 @@ export const en = {
     copied: "Copied",
     copyFailed: "Please select the code and copy it yourself.",
     codeUse: "Enter this code where you found the work, if you are asked for one.",
+    paidByTeam:
+      "The team that runs this study pays you itself. It has your code and what you earned. Keep the code in case you are asked for it.",
+    paidContact: "Whom to ask about your pay:",
     feedback: "How was it? (optional)",
+    feedbackAlong: "How was it? (optional, sent with the button below)",
     feedbackHint: "Anything you liked, or that we should do better.",
     sendFeedback: "Send feedback",
     lastStep: {
@@ -356,8 +392,15 @@ export const en = {
       giveBack: "Last step: return the work",
       toProlific: "Last step: go back to Prolific",
     },
-    handIn: (pay: string) =>
-      `You are paid ${pay} once it is handed in. Do not return it: work that is returned is not paid.`,
+    handIn: (pay: string) => `You are paid ${pay} once it is handed in.`,
+    handInByHand: (pay: string) =>
+      `You are paid ${pay} when it is handed in and the team has looked at it.`,
+    handInParts: (reward: string, bonus: string) =>
+      `${reward} of the pay is the reward that the marketplace shows, and ${bonus} comes as a bonus.`,
+    handInLatest: (time: string) => `That takes ${time} at the most.`,
+    handInLatestReward: (time: string) =>
+      `If the team takes longer than ${time}, the reward comes before the bonus.`,
+    handInNoReturn: "Do not return it: work that is returned is not paid.",
     giveBack:
       "Nothing is paid for this, so there is nothing to hand in. Please press Return on the marketplace's page, outside this frame. Until you do, the work stays yours there and its time runs on.",
     prolific: {
@@ -367,6 +410,7 @@ export const en = {
         `You are paid ${pay}. Press this button to go back. If Prolific then asks you to return your submission, please do: you are paid all the same.`,
       unpaid:
         "Nothing is paid for this. Press this button to go back. Prolific then asks you to return your submission: please do.",
+      byHand: "The team looks at your work first.",
       button: "Back to Prolific",
     },
     submit: "Submit the work",
@@ -375,7 +419,8 @@ export const en = {
     finished: "All done. You can close this page now.",
     feedbackSent: "Thank you, we have your feedback.",
     another: "Another dialog",
-    anotherNote: (pay: string) => `There are more pictures. A complete dialog pays ${pay}.`,
+    anotherNote: (pay: string | null) =>
+      `There are more pictures.${pay === null ? "" : ` A complete dialog pays ${pay}.`}`,
   },
 
   stopped: {
@@ -414,7 +459,7 @@ export const en = {
     bad_text: "This message cannot be sent. Please write one line of plain text.",
     seat_lost: "Your part in this dialog is over.",
     dialog_ended: "This dialog has ended.",
-    all_sent: "You have sent all your messages and will be paid in full. Please stay: the last step comes right after your partner's last answer.",
+    all_sent: "You have sent all your messages. Please stay: the last step comes right after your partner's last answer.",
     not_alone: "A new partner is possible only early, after yours has left.",
     not_possible: "That is not possible.",
   },

@@ -16,11 +16,16 @@ export interface Locale {
   number(n: number): string;
   /** An amount in the currency's smallest unit. */
   money(cents: number, currency: string): string;
+  /** The same, or null where there is nothing to be paid and so nothing to be said of it. */
+  pay(cents: number, currency: string): string | null;
   /** Minutes and seconds as on a clock, rounded up to whole seconds. */
   clock(seconds: number): string;
-  /** A span in words, in whole minutes from 90 seconds on. */
+  /** A span in words, in whole minutes from 90 seconds on, then in hours and days from two on. */
   span(seconds: number): string;
 }
+
+const HOUR_S = 3_600;
+const DAY_S = 86_400;
 
 export function localeFor(language: string): Locale {
   const base = language.toLowerCase().split("-")[0] ?? "en";
@@ -32,6 +37,7 @@ export function localeFor(language: string): Locale {
     t,
     number: (n) => new Intl.NumberFormat(lang).format(n),
     money: (cents, currency) => money(lang, cents, currency),
+    pay: (cents, currency) => (cents > 0 ? money(lang, cents, currency) : null),
     clock: (seconds) => {
       const whole = Math.max(0, Math.ceil(seconds));
       return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
@@ -53,6 +59,8 @@ function money(lang: string, cents: number, currency: string): string {
 }
 
 function span(lang: string, seconds: number, t: Texts): string {
+  if (seconds >= 2 * DAY_S) return t.common.days(Math.round(seconds / DAY_S));
+  if (seconds >= 2 * HOUR_S) return t.common.hours(Math.round(seconds / HOUR_S));
   if (seconds >= 90) return t.common.minutes(Math.round(seconds / 60));
   const format = { style: "unit", unit: "second", unitDisplay: "long" } as const;
   return new Intl.NumberFormat(lang, format).format(Math.round(seconds));

@@ -59,6 +59,7 @@ describe("a locale", () => {
   it("writes spans in words", () => {
     const { span } = localeFor("en");
     expect([span(60), span(180), span(600)]).toEqual(["60 seconds", "3 minutes", "10 minutes"]);
+    expect([span(3_600), span(7_200), span(604_800)]).toEqual(["60 minutes", "2 hours", "7 days"]);
   });
 });
 

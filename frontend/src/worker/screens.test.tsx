@@ -1,11 +1,13 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { live, NOW, studyOf } from "../gallery/fixtures";
+import { live, NOW, studyOf, UNPAID } from "../gallery/fixtures";
+import type { StudyOut } from "../generated/wire";
 import { localeFor } from "../texts";
 import { ActionsContext, LocaleContext, StudyContext, TimeContext } from "./context";
 import type { Actions } from "./live";
 import { LiveView } from "./LiveView";
+import { Onboarding } from "./Onboarding";
 import type { Model } from "./machine/model";
 
 const accepted = () => Promise.resolve({ ok: true, value: null } as const);
@@ -41,10 +43,10 @@ afterEach(() => {
 });
 
 /** A model shows itself in a plain link's study, a screen by its name in its own. */
-function show(what: Model | string | undefined, lang = "en"): void {
+function show(what: Model | string | undefined, lang = "en", terms: Partial<StudyOut> = {}): void {
   const model = typeof what === "string" ? screen(what, lang) : what;
   if (model === undefined) throw new Error("no such screen");
-  const study = studyOf(typeof what === "string" ? what : "");
+  const study = { ...studyOf(typeof what === "string" ? what : ""), ...terms };
   act(() =>
     render(
       <LocaleContext.Provider value={localeFor(lang)}>
@@ -81,6 +83,78 @@ describe("every screen", () => {
     show(screen(name));
     expect(find("report")).not.toBeNull();
     expect(find("leave")).not.toBeNull();
+  });
+});
+
+/** What speaks of money. The recruiters' own last steps are only ever shown where there is some. */
+const MONEY = /\b(pays?|paid|earn|owed?)\b|[$¢]|أجر|تُدفع|يُدفع|مدفوع|US/;
+
+/** The model as a server would send it in a study that pays nothing. */
+function unpaid(model: Model): Model {
+  const { state } = model;
+  if (state === null) return model;
+  const { dialog, lobby, released } = state;
+  return {
+    ...model,
+    state: {
+      ...state,
+      dialog: dialog ? { ...dialog, pays: 0 } : null,
+      lobby: lobby ? { ...lobby, stop_pays: 0 } : null,
+      released: released ? { ...released, cents: 0 } : null,
+    },
+  };
+}
+
+describe("a study that pays nothing", () => {
+  const names = Object.keys(live).filter((name) => !/-(mturk|prolific)$/.test(name));
+
+  it.each(names)("has not a word of money on %s, in any language", async (name) => {
+    for (const lang of ["en", "ar"]) {
+      show(unpaid(screen(name, lang)!), lang, UNPAID);
+      expect(root.textContent).not.toMatch(MONEY);
+      for (const [button, modal] of [["leave", "leave-dialog"], ["report", "report-dialog"]] as const) {
+        if (find(button) === null) continue;
+        await press(button);
+        expect(find(modal)?.textContent).not.toMatch(MONEY);
+        await press(find("leave-cancel") === null ? "report-cancel" : "leave-cancel");
+      }
+    }
+  });
+
+  it.each(["preview", "consent", "instructions"] as const)("nor on the way in, at %s", (first) => {
+    for (const lang of ["en", "ar"]) {
+      act(() =>
+        render(
+          <LocaleContext.Provider value={localeFor(lang)}>
+            <StudyContext.Provider value={{ ...studyOf(""), ...UNPAID }}>
+              <Onboarding study={{ ...studyOf(""), ...UNPAID }} first={first} arrive={accepted} />
+            </StudyContext.Provider>
+          </LocaleContext.Provider>,
+          root,
+        ),
+      );
+      expect(find(`screen-${first}`)).not.toBeNull();
+      expect(root.textContent).not.toMatch(MONEY);
+    }
+  });
+
+  it("gives a completion code for a dialog that is done", () => {
+    show("completed-unpaid-study");
+    expect(text("code")).toBe("DUO-7F3K-92QM");
+    expect(root.textContent).toContain("Your completion code");
+    expect(root.querySelector(".seal-good")).not.toBeNull();
+  });
+});
+
+describe("a study that does not pay for waiting", () => {
+  it("says so, and what it pays all the same", () => {
+    const terms = { waiting_per_minute: 0 };
+    show("waiting", "en", terms);
+    expect(text("if-nobody")).toContain("Waiting alone is not paid");
+    show("waiting-paused", "en", terms);
+    expect(text("paused")).not.toContain("time counts");
+    show("ask", "en", terms);
+    expect(text("pays")).toContain("$1.50");
   });
 });
 
@@ -156,6 +230,19 @@ describe("leaving", () => {
     await press("leave");
     await press("leave-confirm");
     expect(text("problem")).toContain("All sent.");
+  });
+});
+
+describe("a partner who leaves early", () => {
+  it.each([
+    ["solo-early", {}, ["only just begun", "new dialog pays $1.50", "in this one is then not paid", "$0.10 for every minute"]],
+    ["solo-again", {}, ["in this one is then not paid", "$0.10 for every minute"]],
+    ["solo-again", { waiting_per_minute: 0 }, ["new dialog pays $1.50", "nothing is paid"]],
+    ["solo-again", UNPAID, ["stays unfinished"]],
+  ])("says on %s what a new one pays, with %o", (name, terms, words) => {
+    show(name, "en", terms);
+    for (const each of words) expect(text("pair-again-pays")).toContain(each);
+    if (name !== "solo-early") expect(text("solo-note")).not.toContain("only just begun");
   });
 });
 
@@ -268,10 +355,8 @@ describe("the end", () => {
     const button = find("finish")!;
     expect(root.querySelector("h1")?.textContent).toBe(localeFor(lang).t.end.lastStep.handIn);
     expect(text("hand-in")).toContain("1.50");
-    for (const later of ["release", "feedback"]) {
-      const order = button.compareDocumentPosition(find(later)!);
-      expect(order & Node.DOCUMENT_POSITION_FOLLOWING, later).toBeTruthy();
-    }
+    const order = button.compareDocumentPosition(find("release")!);
+    expect(order & Node.DOCUMENT_POSITION_FOLLOWING).toBeTruthy();
     expect(find("code")).toBeNull();
     expect(text("release")).not.toBe("");
   });
@@ -283,15 +368,49 @@ describe("the end", () => {
     expect(find("hand-in")).toBeNull();
   });
 
-  it("takes feedback beside the handing in too", async () => {
-    show("completed-mturk");
+  it.each(["completed-mturk", "completed-prolific"])("takes the feedback along on %s, and asks before it", async (name) => {
+    show(name);
+    vi.spyOn(find("submit-form") as HTMLFormElement, "submit").mockImplementation(() => undefined);
     const box = find("feedback") as HTMLTextAreaElement;
+    const order = box.compareDocumentPosition(find("finish")!);
+    expect(order & Node.DOCUMENT_POSITION_FOLLOWING).toBeTruthy();
+    expect(root.textContent).toContain("sent with the button below");
     box.value = "Nice";
     act(() => void box.dispatchEvent(new Event("input", { bubbles: true })));
-    await press("send-feedback");
+    expect(find("send-feedback")).toBeNull();
+    await press("finish");
     expect(actions.finish).toHaveBeenCalledWith("Nice");
-    await vi.waitFor(() => expect(find("feedback")).toBeNull());
-    expect(find("finish")).not.toBeNull();
+  });
+
+  it.each([
+    ["completed-mturk", ["$1.50 once it is handed in"], /team|bonus/],
+    ["completed-in-parts-mturk", ["$1.50 once it is handed in", "$0.10 of the pay is the reward", "$1.40 comes as a bonus"], /team/],
+    [
+      "completed-by-hand-mturk",
+      ["$1.50 when it is handed in and the team has looked at it", "$0.10 of the pay", "$1.40 comes as a bonus", "longer than 7 days"],
+      /once it is handed in/,
+    ],
+    ["completed-by-hand-whole-mturk", ["$1.50 when it is handed in and the team has looked", "7 days at the most"], /bonus|once it/],
+    ["completed-by-hand-prolific", ["The team looks at your work first"], /bonus/],
+  ])("says on %s when the pay comes, and how", (name, words, not) => {
+    show(name);
+    const said = () => `${text("hand-in")} ${text("how-paid")}`;
+    for (const each of words) expect(said()).toContain(each);
+    expect(said()).not.toMatch(not);
+    show(name, "ar");
+    expect(text("hand-in")).toContain("1.50");
+  });
+
+  it("says who pays where a link has led here, and whom to ask", () => {
+    show("completed");
+    expect(text("paid-by-team")).toContain("pays you itself");
+    expect(text("paid-by-team")).toContain("picture-study@example.org");
+    show("completed", "en", { contact: "" });
+    expect(text("paid-by-team")).not.toContain("Whom to ask");
+    for (const name of ["left", "completed-unpaid-study", "completed-mturk"]) {
+      show(name);
+      expect(find("paid-by-team"), name).toBeNull();
+    }
   });
 
   it.each(["returned-mturk", "left-mturk"])("on %s asks to return the work, and for nothing else", async (name) => {

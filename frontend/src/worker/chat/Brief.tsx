@@ -10,9 +10,10 @@ import { Picture } from "./Picture";
 const SHORT_CAPTION = 80;
 
 export function Brief({ dialog }: { dialog: Dialog }) {
-  const { t, money } = useLocale();
+  const { t, pay: payOf } = useLocale();
   const study = useStudy();
   const { item, role } = dialog;
+  const pay = payOf(dialog.pays, study.currency);
   const long = (item.caption?.length ?? 0) > SHORT_CAPTION;
   const box = useRef<HTMLElement>(null);
   const scrolls = useOverflow(box);
@@ -26,10 +27,12 @@ export function Brief({ dialog }: { dialog: Dialog }) {
     >
       <div class="brief-role">
         <RoleBadge role={role} />
-        <p class="pay-line" data-testid="pays">
-          <strong>{t.chat.pays(money(dialog.pays, study.currency))}</strong>
-          <span class="muted">, {t.chat.paysNote}</span>
-        </p>
+        {pay !== null && (
+          <p class="pay-line" data-testid="pays">
+            <strong>{t.chat.pays(pay)}</strong>
+            <span class="muted">, {t.chat.paysNote}</span>
+          </p>
+        )}
       </div>
       <div class={long ? "item item-long" : "item"}>
         {item.picture !== null && <Picture item={item} address={item.picture} />}

@@ -14,17 +14,19 @@ export function Notices({ dialog }: { dialog: Dialog }) {
   return (
     <>
       {dialog.phase === "solo" && !allSent(dialog) && <Alone dialog={dialog} />}
-      {away && <Away graceEndsAt={dialog.partner.grace_ends_at} done={allSent(dialog)} />}
+      {away && <Away dialog={dialog} />}
       {!away && !allSent(dialog) && <PartnersClock dialog={dialog} />}
       {!away && allSent(dialog) && <LastAnswer dialog={dialog} />}
     </>
   );
 }
 
-function Away({ graceEndsAt, done }: { graceEndsAt: number | null; done: boolean }) {
+function Away({ dialog }: { dialog: Dialog }) {
   const { t, clock } = useLocale();
-  const left = graceEndsAt === null ? 0 : graceEndsAt - useServerTime();
-  const until = done ? t.away.untilDone : t.away.until;
+  const now = useServerTime();
+  const left = (dialog.partner.grace_ends_at ?? now) - now;
+  const until = (time: string) =>
+    allSent(dialog) ? t.away.untilDone(time) : t.away.until(time, dialog.pays > 0);
   return (
     <Note tone="warn" icon="away" silent testid="partner-away">
       <p>
@@ -49,7 +51,7 @@ function PartnersClock({ dialog }: { dialog: Dialog }) {
   if (dialog.your_turn || left === null || left <= 0) return null;
   return (
     <p class="turn-clock muted" role="timer" data-testid="partner-countdown">
-      {t.turn.partner(clock(left))}
+      {t.turn.partner(clock(left), dialog.pays > 0)}
     </p>
   );
 }
@@ -84,27 +86,40 @@ export function OwnClock({ dialog }: { dialog: Dialog }) {
 }
 
 function Alone({ dialog }: { dialog: Dialog }) {
-  const { t, money } = useLocale();
+  const { t, pay } = useLocale();
   const study = useStudy();
-  const pay = money(dialog.pays, study.currency);
   return (
     <Note tone="good" urgent testid="solo-note">
       <p>
-        <strong>{t.solo.title}.</strong> {t.solo.pay(pay)}{" "}
+        <strong>{t.solo.title}.</strong> {t.solo.pay(pay(dialog.pays, study.currency))}{" "}
         {dialog.role === "questioner" ? t.solo.ask : t.solo.tell}
       </p>
-      {dialog.may_pair_again && <PairAgain />}
+      {dialog.may_pair_again && <PairAgain dialog={dialog} />}
     </Note>
   );
 }
 
-function PairAgain() {
-  const { t } = useLocale();
+/** Up to this many messages a conversation had only just begun: the first question and answer. */
+const JUST_BEGUN = 2;
+
+/**
+ * The other choice, and what it pays: the next conversation as a whole, nothing for this one; and
+ * if there is no next, the wait, which the server reckons from the first *ready* on.
+ */
+function PairAgain({ dialog }: { dialog: Dialog }) {
+  const { t, pay: payOf } = useLocale();
+  const { pays, waiting_per_minute, currency } = useStudy();
+  const pay = payOf(pays, currency);
+  const rate = payOf(waiting_per_minute, currency);
   const attempt = useAttempt(useActions().pairAgain);
   return (
     <div class="pair-again">
-      <p>
-        {t.solo.againTitle} {t.solo.againNote}
+      <p data-testid="pair-again-pays">
+        {dialog.messages.length <= JUST_BEGUN && `${t.solo.againTitle} `}
+        {t.solo.againNote}{" "}
+        {pay === null
+          ? t.solo.againUnpaid
+          : `${t.solo.againPay(pay)} ${rate === null ? t.solo.againNoWait : t.solo.againWait(rate)}`}
       </p>
       <Button testid="pair-again" busy={attempt.busy} onPress={attempt.go}>
         {t.solo.again}

@@ -31,7 +31,7 @@ export function NowLine({ dialog, pending }: { dialog: Dialog; pending: Pending 
 function nowText(dialog: Dialog, pending: Pending | null, recruiter: string, t: Texts): string {
   if (dialog.phase === "ended") return t.now.ending;
   if (pending !== null) return pending.status === "unsent" ? t.now.unsent : t.now.sending;
-  if (allSent(dialog)) return allSentText(recruiter, t);
+  if (allSent(dialog)) return allSentText(recruiter, dialog.pays > 0, t);
   const asks = dialog.role === "questioner";
   if (dialog.phase === "solo") {
     const left = dialog.rounds - dialog.sent;
@@ -46,7 +46,7 @@ function nowText(dialog: Dialog, pending: Pending | null, recruiter: string, t: 
   return dialog.round === 1 ? t.now.askFirst : t.now.ask(dialog.round);
 }
 
-/** The work is done, but only what comes after the last answer brings the pay. */
-export function allSentText(recruiter: string, t: Texts): string {
-  return `${t.now.allSent} ${recruiterText(recruiter, t.now.lastStep)}`;
+/** The work is done, but only what comes after the last answer counts it, and brings the pay. */
+export function allSentText(recruiter: string, paid: boolean, t: Texts): string {
+  return `${t.now.allSent(paid)} ${recruiterText(recruiter, t.now.lastStep)}`;
 }

@@ -16,7 +16,7 @@ export function Leave({ state, onClose }: { state: State; onClose: () => void })
   const box = useId();
   const attempt = useAttempt(() => actions.leave(reason.trim()), onClose);
   if (state.stage === "talking" && state.dialog && allSent(state.dialog)) {
-    return <NothingToLeave onClose={onClose} />;
+    return <NothingToLeave paid={state.dialog.pays > 0} onClose={onClose} />;
   }
   return (
     <Modal title={t.leave.title} testid="leave-dialog" onClose={onClose}>
@@ -48,12 +48,12 @@ export function Leave({ state, onClose }: { state: State; onClose: () => void })
 }
 
 /** Who has sent everything cannot leave, only miss the last step. */
-function NothingToLeave({ onClose }: { onClose: () => void }) {
+function NothingToLeave({ paid, onClose }: { paid: boolean; onClose: () => void }) {
   const { t } = useLocale();
   const { recruiter } = useStudy();
   return (
     <Modal title={t.leave.allSentTitle} testid="leave-dialog" onClose={onClose}>
-      <p data-testid="leave-meaning">{allSentText(recruiter, t)}</p>
+      <p data-testid="leave-meaning">{allSentText(recruiter, paid, t)}</p>
       <div class="actions">
         <Button testid="leave-cancel" look="main" onPress={onClose}>
           {t.leave.stay}
@@ -64,10 +64,10 @@ function NothingToLeave({ onClose }: { onClose: () => void }) {
 }
 
 function Meaning({ state }: { state: State }) {
-  const { t, money } = useLocale();
+  const { t, money, pay: payOf } = useLocale();
   const study = useStudy();
   const dialog = state.dialog;
-  const pay = money(dialog?.pays ?? study.pays, study.currency);
+  const pay = payOf(dialog?.pays ?? study.pays, study.currency);
   if (state.stage === "talking" && dialog) {
     const left = dialog.rounds - dialog.sent;
     const text = dialog.phase === "solo" ? t.leave.solo(pay, left) : t.leave.seat(pay);

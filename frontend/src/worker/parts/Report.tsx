@@ -26,6 +26,7 @@ export function Report({ onClose }: { onClose: () => void }) {
 
 function ReportForm({ actions, onClose }: { actions: Actions; onClose: () => void }) {
   const { t } = useLocale();
+  const { pays } = useStudy();
   const [text, setText] = useState("");
   const [sent, setSent] = useState(false);
   const thanks = useHeir<HTMLParagraphElement>(sent);
@@ -49,7 +50,7 @@ function ReportForm({ actions, onClose }: { actions: Actions; onClose: () => voi
   }
   return (
     <>
-      <p>{t.report.intro}</p>
+      <p>{t.report.intro(pays > 0)}</p>
       <label class="field" for={box}>
         {t.report.text}
       </label>

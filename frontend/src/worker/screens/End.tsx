@@ -11,7 +11,8 @@ import { Button } from "../parts/Button";
 import { Icon } from "../parts/Icon";
 import { Failure, Note } from "../parts/Note";
 import { Page } from "../parts/Page";
-import type { Texts } from "../../texts";
+import { COMPLETED, Receipt } from "./Receipt";
+import type { Locale, Texts } from "../../texts";
 
 interface Props {
   released: Released;
@@ -22,9 +23,10 @@ interface Props {
 
 export function End({ released, dialog, onAnother }: Props) {
   const { t } = useLocale();
-  const owed = released.cents > 0;
+  const { recruiter, pays } = useStudy();
+  const good = released.cents > 0 || (pays === 0 && COMPLETED.has(released.release));
   const words = released.by_team ? t.end.ended_by_team.by : t.end[released.release];
-  const way = wayOut(released, useStudy().recruiter);
+  const way = wayOut(released, recruiter);
   // In a small frame only the top is seen, and who misses the last step there is not paid.
   const lastStep = way === "none" ? null : t.end.lastStep[way];
   return (
@@ -34,8 +36,8 @@ export function End({ released, dialog, onAnother }: Props) {
       narrow
       above={
         lastStep === null && (
-          <span class={owed ? "seal seal-good" : "seal"} aria-hidden="true">
-            <Icon name={owed ? "check" : "info"} large />
+          <span class={good ? "seal seal-good" : "seal"} aria-hidden="true">
+            <Icon name={good ? "check" : "info"} large />
           </span>
         )
       }
@@ -75,7 +77,9 @@ function wayOut({ submit }: Released, recruiter: string): WayOut {
 function wordsOf({ release, why, cents, by_team }: Released, t: Texts): string {
   if (by_team) return t.end.ended_by_team.by.text;
   if (release === "left" && why != null) return t.end.left.by[why];
-  if (release === "never_paired" && cents === 0) return t.end.never_paired.unpaid;
+  if ((release === "never_paired" || release === "finished_alone") && cents === 0) {
+    return t.end[release].unpaid;
+  }
   return t.end[release].text;
 }
 
@@ -103,61 +107,6 @@ function Transcript({ dialog }: { dialog: Dialog }) {
       </ol>
     </section>
   );
-}
-
-function Receipt({ released }: { released: Released }) {
-  const { t, money } = useLocale();
-  const paid = released.cents > 0;
-  return (
-    <dl class="receipt">
-      <div>
-        <dt>{paid ? t.end.amount : t.end.pay}</dt>
-        <dd class="amount" data-testid="amount" data-cents={released.cents}>
-          {paid ? money(released.cents, released.currency) : t.end.unpaid}
-        </dd>
-      </div>
-      {released.code !== "" && <Code code={released.code} paid={paid} />}
-    </dl>
-  );
-}
-
-function Code({ code, paid }: { code: string; paid: boolean }) {
-  const { t } = useLocale();
-  const [copied, setCopied] = useState<"no" | "yes" | "failed">("no");
-  const text = useRef<HTMLElement>(null);
-  const copy = async () => setCopied((await copyText(code, text.current)) ? "yes" : "failed");
-  return (
-    <div>
-      <dt>{paid ? t.end.code : t.end.codeUnpaid}</dt>
-      <dd class="code-row">
-        <bdi ref={text} class="code" dir="ltr" data-testid="code">
-          {code}
-        </bdi>
-        <Button testid="copy" onPress={() => void copy()}>
-          <Icon name={copied === "yes" ? "check" : "copy"} />
-          {copied === "yes" ? t.end.copied : t.end.copy}
-        </Button>
-      </dd>
-      <dd class="muted small">{t.end.codeUse}</dd>
-      <dd>
-        <p role="status" class={copied === "failed" ? "small" : "unseen"}>
-          {copied === "failed" ? t.end.copyFailed : copied === "yes" ? t.end.copied : ""}
-        </p>
-      </dd>
-    </div>
-  );
-}
-
-/** A frame may be denied the clipboard; then the code is at least selected. */
-async function copyText(code: string, element: HTMLElement | null): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(code);
-    return true;
-  } catch {
-    if (element === null) return false;
-    window.getSelection()?.selectAllChildren(element);
-    return document.execCommand("copy");
-  }
 }
 
 const PATIENCE_MS = 3_000;
@@ -222,8 +171,10 @@ interface HandInProps {
 }
 
 function HandIn({ released, submit, way }: HandInProps) {
-  const { t, money } = useLocale();
+  const locale = useLocale();
+  const { t } = locale;
   const { pays } = useStudy();
+  const pay = locale.money(released.cents, released.currency);
   const actions = useActions();
   const [feedback, setFeedback] = useState("");
   const form = useRef<HTMLFormElement>(null);
@@ -236,14 +187,19 @@ function HandIn({ released, submit, way }: HandInProps) {
   });
   return (
     <section class="last-step">
-      <p data-testid="hand-in">{handInText(released, way, t, money(released.cents, released.currency), pays)}</p>
+      <p data-testid="hand-in">
+        {way === "toProlific"
+          ? toProlificText(released, submit, locale, pays)
+          : `${(submit.by_hand ? t.end.handInByHand : t.end.handIn)(pay)} ${t.end.handInNoReturn}`}
+      </p>
+      {!released.feedback_sent && <Feedback value={feedback} onInput={setFeedback} along />}
       <div class="finale">
         <Button testid="finish" look="main" busy={handIn.busy} onPress={handIn.go}>
           {way === "toProlific" ? t.end.prolific.button : t.end.submit}
         </Button>
       </div>
+      {way === "handIn" && <HowPaid released={released} submit={submit} />}
       <p class="muted small">{t.end.submitNote}</p>
-      <Opinion value={feedback} onInput={setFeedback} sent={released.feedback_sent} />
       <form ref={form} method={submit.method} action={submit.url} data-testid="submit-form" hidden>
         {Object.entries(submit.fields).map(([name, value]) => (
           <input key={name} type="hidden" name={name} value={value} />
@@ -254,26 +210,37 @@ function HandIn({ released, submit, way }: HandInProps) {
 }
 
 /**
- * What handing in means for the pay. Prolific asks who did not complete the work to return it, and
- * whom the team gives less than the `full` pay.
+ * In which parts the pay comes, as the marketplace shows the reward alone until the bonus is there,
+ * and when at the latest. Below the button, which a small frame must show.
  */
-function handInText(
-  { release, cents, by_team }: Released,
-  way: WayOut,
-  t: Texts,
-  pay: string,
-  full: number,
-): string {
-  if (way !== "toProlific") return t.end.handIn(pay);
-  if (cents === 0) return t.end.prolific.unpaid;
-  return COMPLETED.has(release) && !(by_team && cents < full) ? t.end.prolific.paid(pay) : t.end.prolific.bonus(pay);
+function HowPaid({ released: { cents, currency }, submit }: { released: Released; submit: Submit }) {
+  const { t, money, span } = useLocale();
+  const { reward = null, by_hand = false, reward_after_s = null } = submit;
+  const inParts = reward !== null && reward < cents;
+  const words: string[] = [];
+  if (inParts) words.push(t.end.handInParts(money(reward, currency), money(cents - reward, currency)));
+  if (by_hand && reward_after_s) {
+    const latest = inParts ? t.end.handInLatestReward : t.end.handInLatest;
+    words.push(latest(span(reward_after_s)));
+  }
+  return words.length > 0 ? <p data-testid="how-paid">{words.join(" ")}</p> : null;
 }
 
-const COMPLETED: ReadonlySet<Released["release"]> = new Set([
-  "completed",
-  "finished_alone",
-  "ended_by_team",
-]);
+/**
+ * What going back to Prolific means for the pay: it asks who did not complete the work to return it,
+ * and whom the team gives less than the `full` pay.
+ */
+function toProlificText(
+  { release, cents, currency, by_team }: Released,
+  submit: Submit,
+  { t, money }: Locale,
+  full: number,
+): string {
+  if (cents === 0) return t.end.prolific.unpaid;
+  const completed = COMPLETED.has(release) && !(by_team && cents < full);
+  const words = (completed ? t.end.prolific.paid : t.end.prolific.bonus)(money(cents, currency));
+  return submit.by_hand ? `${words} ${t.end.prolific.byHand}` : words;
+}
 
 interface OpinionProps {
   value: string;
@@ -282,7 +249,7 @@ interface OpinionProps {
   sent: boolean;
 }
 
-/** The feedback by itself, beside a last step that does not hang on it. */
+/** The feedback by itself, where nothing is left to press that it could go along with. */
 function Opinion({ value, onInput, sent }: OpinionProps) {
   const { t } = useLocale();
   const actions = useActions();
@@ -312,22 +279,29 @@ function Opinion({ value, onInput, sent }: OpinionProps) {
   );
 }
 
-function Feedback({ value, onInput }: { value: string; onInput: (text: string) => void }) {
+interface FeedbackProps {
+  value: string;
+  onInput: (text: string) => void;
+  /** Above the button that hands in, which it must leave in sight. */
+  along?: boolean;
+}
+
+function Feedback({ value, onInput, along = false }: FeedbackProps) {
   const { t } = useLocale();
   const box = useId();
   return (
     <>
       <label class="field" for={box}>
-        {t.end.feedback}
+        {along ? t.end.feedbackAlong : t.end.feedback}
       </label>
       <textarea
         id={box}
         class="box"
         data-testid="feedback"
         dir={value === "" ? undefined : "auto"}
-        rows={3}
+        rows={along ? 1 : 3}
         maxLength={5000}
-        placeholder={t.end.feedbackHint}
+        placeholder={along ? undefined : t.end.feedbackHint}
         value={value}
         onInput={(event) => onInput(event.currentTarget.value)}
       />
@@ -336,12 +310,12 @@ function Feedback({ value, onInput }: { value: string; onInput: (text: string) =
 }
 
 function Another({ onAnother }: { onAnother: () => Promise<Reply> }) {
-  const { t, money } = useLocale();
+  const { t, pay } = useLocale();
   const study = useStudy();
   const attempt = useAttempt(onAnother);
   return (
     <section class="another">
-      <p class="muted">{t.end.anotherNote(money(study.pays, study.currency))}</p>
+      <p class="muted">{t.end.anotherNote(pay(study.pays, study.currency))}</p>
       <Failure attempt={attempt} />
       <Button testid="another" busy={attempt.busy} onPress={attempt.go}>
         {t.end.another}

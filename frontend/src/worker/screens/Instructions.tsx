@@ -19,7 +19,7 @@ interface Props {
 }
 
 export function Instructions({ place, attempt, onNext, onBack }: Props) {
-  const { t, span, money } = useLocale();
+  const { t, span, pay } = useLocale();
   const study = useStudy();
   const blurred = study.protocol === "visdial-blurred";
   return (
@@ -49,7 +49,7 @@ export function Instructions({ place, attempt, onNext, onBack }: Props) {
       </ul>
       <h2>{t.instructions.leavingTitle}</h2>
       <ul class="ticks" data-testid="about-leaving">
-        <li>{t.instructions.partnerLeaves(money(study.pays, study.currency))}</li>
+        <li>{t.instructions.partnerLeaves(pay(study.pays, study.currency))}</li>
         <li class="ticks-not">
           <PayOfLeavers />
         </li>

@@ -10,15 +10,15 @@ import { Paragraphs } from "../parts/Paragraphs";
 import { RoleCards } from "../parts/RoleCards";
 
 export function Preview({ onBegin }: { onBegin: () => void }) {
-  const { t, money, span } = useLocale();
+  const { t, money, pay: payOf, span } = useLocale();
   const study = useStudy();
-  const pay = money(study.pays, study.currency);
+  const pay = payOf(study.pays, study.currency);
   const blurred = study.protocol === "visdial-blurred";
   const limit = span(study.lobby_limit_s);
   const wait =
     study.waiting_per_minute > 0
       ? t.preview.payWait(limit, money(study.waiting_per_minute, study.currency))
-      : t.preview.payNoWait(limit);
+      : t.preview.payNoWait(limit, pay !== null);
   return (
     <Page screen="preview" title={study.title}>
       {study.paused && !study.preview && (
@@ -30,7 +30,7 @@ export function Preview({ onBegin }: { onBegin: () => void }) {
         <Paragraphs text={study.description} />
       </div>
       <dl class="facts">
-        <Fact icon="coin" name={t.preview.youArePaid} value={pay} />
+        {pay !== null && <Fact icon="coin" name={t.preview.youArePaid} value={pay} />}
         <Fact icon="clock" name={t.preview.itTakes} value={t.common.aboutMinutes(study.minutes)} />
         <Fact icon="pen" name={t.preview.youWrite} value={t.preview.messages(study.rounds)} />
       </dl>
@@ -43,9 +43,9 @@ export function Preview({ onBegin }: { onBegin: () => void }) {
         answerer={<p>{t.preview.answerer}</p>}
       />
       <p class="muted">{t.preview.roleLater}</p>
-      <h2>{t.preview.payTitle}</h2>
+      <h2>{pay === null ? t.preview.unpaidTitle : t.preview.payTitle}</h2>
       <ul class="ticks">
-        <li>{t.preview.payFull(pay, study.rounds)}</li>
+        {pay !== null && <li>{t.preview.payFull(pay, study.rounds)}</li>}
         <li>{t.preview.payAlone(pay)}</li>
         <li>{wait}</li>
         <li class="ticks-not">

@@ -51,10 +51,11 @@ function Searching() {
 
 function Remark({ lobby }: { lobby: Lobby }) {
   const { t } = useLocale();
+  const { waiting_per_minute } = useStudy();
   const [testid, text] = lobby.nothing_left
     ? ["nothing-left", lobby.stop_pays > 0 ? t.waiting.nothing : t.waiting.nothingUnpaid]
     : lobby.paused
-      ? ["paused", t.waiting.paused]
+      ? ["paused", waiting_per_minute > 0 ? t.waiting.paused : t.waiting.pausedUnpaid]
       : ["stay", t.waiting.stay];
   // One element, so that what changes in it is read out.
   return (
@@ -118,7 +119,7 @@ function Assurance({ lobby }: { lobby: Lobby }) {
       <p>
         {cents > 0
           ? t.waiting.ifNobody(limit, money(cents, study.currency))
-          : t.waiting.ifNobodyUnpaid(limit)}
+          : t.waiting.ifNobodyUnpaid(limit, study.pays > 0)}
       </p>
     </Note>
   );
