@@ -66,7 +66,7 @@ class Due(NamedTuple):
 
 
 class Order(NamedTuple):
-    """What is to happen to one member of the set: `set`, `new` and `xx` as in `_ARM`, or `rem`."""
+    """What is to happen to one member of the set: `set` and `new` as in `_ARM`, or `rem`."""
 
     mode: str
     due: Due
@@ -96,7 +96,7 @@ local now = raw - tonumber(redis.call('HGET', KEYS[2], 'lost') or '0')
 """
 
 # ARGV: number of members to remove, those members, then (mode, member, delay) triples.
-# Mode 'set' moves a deadline, 'new' leaves one that exists, 'xx' moves only one that exists.
+# Mode 'set' moves a deadline, 'new' leaves one that exists.
 _ARM = (
     _NOW
     + """
@@ -105,7 +105,6 @@ for i = 2, n + 1 do redis.call('ZREM', KEYS[1], ARGV[i]) end
 for i = n + 2, #ARGV, 3 do
   local score = string.format('%.6f', now + tonumber(ARGV[i + 2]))
   if ARGV[i] == 'new' then redis.call('ZADD', KEYS[1], 'NX', score, ARGV[i + 1])
-  elseif ARGV[i] == 'xx' then redis.call('ZADD', KEYS[1], 'XX', score, ARGV[i + 1])
   else redis.call('ZADD', KEYS[1], score, ARGV[i + 1]) end
 end
 return 0
@@ -192,10 +191,6 @@ class Deadlines:
         """The seconds from what armed this deadline of a dialog until it fires."""
         return self._presence_s if deadline.kind is DeadlineKind.PRESENCE else deadline.delay_s
 
-    def move(self, due: Due, delay_s: float) -> None:
-        """Move a deadline if it is set."""
-        self._batcher.add(Order("xx", due, delay_s))
-
     def disarm(self, due: Due) -> None:
         """Remove a deadline, and for a turn every stretch of it."""
         for order in self._removal(due):
@@ -231,11 +226,12 @@ class Deadlines:
 
     async def _send(self, items: list[Order | Change]) -> None:
         self._changes.clear()
-        # Later orders about a member win, so each member is sent once.
+        # Each member is sent once.
         final: dict[str, Order] = {}
         for item in items:
             for order in [item] if isinstance(item, Order) else self._orders(item):
-                final[order.due.member()] = order
+                member = order.due.member()
+                final[member] = _as_one(final.get(member), order)
         removed = [member for member, order in final.items() if order.mode == "rem"]
         armed = [
             field
@@ -295,6 +291,14 @@ class Deadlines:
 
     def _typing(self, dialog_id: str, role: Role, turn_seq: int) -> str:
         return self._all_keys.typing(f"{dialog_id}:{role}:{turn_seq}")
+
+
+def _as_one(earlier: Order | None, later: Order) -> Order:
+    """What two orders about one member come to: the later one, but that what is to be set only if
+    it is missing is there by then, or is missing by then."""
+    if earlier is None or later.mode != "new":
+        return later
+    return later._replace(mode="set") if earlier.mode == "rem" else earlier
 
 
 async def every(seconds: float, stop: asyncio.Event) -> bool:

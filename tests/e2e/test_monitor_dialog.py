@@ -185,11 +185,11 @@ async def reads_the_log(owner: Colleague, dialog_id: str) -> None:
     await expect(rows).to_have_count(5, timeout=WAIT_MS)
     done = [await row.locator("td").nth(2).inner_text() for row in await rows.all()]
     assert done == [
-        "dialog end",
-        "dialog flag",
-        "dialog extend",
-        "dialog message",
-        "dialog message",
+        "Ended a dialog",
+        "Flagged a dialog",
+        "Gave more time",
+        "Wrote to a dialog",
+        "Wrote to a dialog",
     ]
     for row in await rows.all():
         await expect(row.locator("td").nth(1)).to_have_text(owner.name)

@@ -59,7 +59,10 @@ async def test_a_pause_lets_nobody_in_and_ends_nothing(
         await late.shows("waiting")
         lines = owner.get("study-log").locator("tbody tr")
         await expect(lines).to_have_count(2, timeout=WAIT_MS)
-        for line, words in ((0, ("study resume", "paused", "open")), (1, ("study pause",))):
+        for line, words in (
+            (0, ("Opened the study", "paused", "open")),
+            (1, ("Paused the study",)),
+        ):
             for word in (owner.name, *words):
                 await expect(lines.nth(line)).to_contain_text(word)
 

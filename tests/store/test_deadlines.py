@@ -83,6 +83,21 @@ async def test_an_order_after_a_change_wins(armed: Armed) -> None:
     assert await armed.delays() == armed.wanted(state) | {back: 5.0}
 
 
+async def test_what_is_missing_by_a_sweep_is_not_what_was_ordered_just_before(armed: Armed) -> None:
+    """Whoever is gone has less time from then on, even if a sweep comes in the same moment."""
+    state = armed.opened()
+    await armed.send()
+    gone = Due(DeadlineKind.PRESENCE, "d", Role.QUESTIONER, state.seq)
+    armed.deadlines.arm(gone, 5.0)
+    armed.deadlines.arm_missing(gone, 30.0)
+    await armed.send()
+    assert await armed.delays() == armed.wanted(state) | {gone: 5.0}
+    armed.deadlines.disarm(gone)
+    armed.deadlines.arm_missing(gone, 20.0)
+    await armed.send()
+    assert await armed.delays() == armed.wanted(state) | {gone: 20.0}
+
+
 async def test_more_time_moves_the_limit_and_begins_turn_and_grace_anew(armed: Armed) -> None:
     state = armed.go(armed.opened(), [ASK, Away(OPENED_AT, Role.QUESTIONER)])
     turn = Due(DeadlineKind.TURN, "d", Role.ANSWERER, 2)
