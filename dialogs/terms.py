@@ -134,15 +134,17 @@ def contradictions(terms: Terms) -> list[str]:
     return [problem for wrong, problem in checks if wrong]
 
 
-def far_above(file: Terms, becomes: Terms) -> list[str]:
-    """Amounts that are so much more than the file's full pay that somebody must have mistyped."""
+def far_above(file: Terms, is_now: Terms, becomes: Terms) -> list[str]:
+    """Changed amounts that are so much more than the file's full pay that somebody must have
+    mistyped."""
     full = file.rules.pay.complete
     most = to_text(MOST_TIMES * full, file.rules.pay.currency)
+    unchanged = {*_amounts(file), *_amounts(is_now)}
     return [
         f"{key} must not be more than {most}, {MOST_TIMES} times the full pay of the study file; "
         "whoever means it changes the file"
         for key, cents in _amounts(becomes)
-        if full and cents > MOST_TIMES * full and (key, cents) not in _amounts(file)
+        if full and cents > MOST_TIMES * full and (key, cents) not in unchanged
     ]
 
 

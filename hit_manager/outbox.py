@@ -417,7 +417,7 @@ class Outbox:
         return state, problem
 
     async def _put_off(self, payment: PaymentRow, problem: str) -> None:
-        wait_s = min(FIRST_RETRY_S * 2**payment.tries, LONGEST_RETRY_S)
+        wait_s = min(FIRST_RETRY_S * 2 ** min(payment.tries, 20), LONGEST_RETRY_S)
         decision = rows.put_off(payment, problem, self._now() + wait_s)
         with suppress(Conflict):
             await self._record.writer.commit(decision)

@@ -187,7 +187,7 @@ class Reconciler:
         if well:
             self._refusals = 0
         else:
-            pause_s = min(FIRST_PAUSE_S * 2**self._refusals, LONGEST_PAUSE_S)
+            pause_s = min(FIRST_PAUSE_S * 2 ** min(self._refusals, 20), LONGEST_PAUSE_S)
             self._refusals, self._pause_until = self._refusals + 1, self._now() + pause_s
         return posted, grown, plan.why
 

@@ -14,7 +14,7 @@ from pairing.keys import Keys
 
 GONE_S: Final = 15.0
 """Who has not said so for so long is there no longer, in seconds. Who said so as far in the future
-went by a clock that was wrong, and may be there or not: if they are, they say so again."""
+goes or went by another clock, and may be there or not: nothing is said of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +63,9 @@ class Processes:
         for name, told in found.items():
             assert isinstance(name, bytes), "the client decodes nothing"
             started_at, seen_at, pages = orjson.loads(told)
-            if abs(now - seen_at) > GONE_S:
+            if now - seen_at > GONE_S:
                 gone.append(name)
-            else:
+            elif seen_at - now <= GONE_S:
                 living.append(Process(name.decode(), started_at, seen_at, pages))
         if gone:
             await self._redis.hdel(self._key, *gone)

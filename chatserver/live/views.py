@@ -34,7 +34,8 @@ def study_out(study: StudyConfig, recruiter: str, *, paused: bool, preview: bool
         currency=study.rules.pay.currency,
         pays=study.rules.pay.complete,
         leaving_pays=study.rules.pay.left,
-        waiting_per_minute=study.rules.pay.waiting_per_minute,
+        # Waiting never pays more than a dialog.
+        waiting_per_minute=min(study.rules.pay.waiting_per_minute, study.rules.pay.complete),
         minutes=study.minutes,
         start_limit_s=study.start_s,
         grace_s=study.rules.grace_s,

@@ -59,7 +59,7 @@ async def change_terms(
             return
         raise ChangedMeanwhile(_OTHERWISE)
     is_now, becomes = file.changed(stored.changes), file.changed(after)
-    if problems := [*contradictions(becomes), *far_above(file, becomes)]:
+    if problems := [*contradictions(becomes), *far_above(file, is_now, becomes)]:
         raise CannotChange(_sentences(problems))
     # Where nothing is posted, there is nothing to fall below.
     least = least_for(becomes.recruiter, becomes.rules.pay) if becomes.recruiter != "link" else 0

@@ -304,6 +304,23 @@ async def test_without_money_it_waits(at: Recruiting) -> None:
     assert await at.got(arrival) == ([50], [100])
 
 
+async def test_what_was_tried_for_months_keeps_nobody_else_from_being_paid(at: Recruiting) -> None:
+    """More often than a double-precision number could be doubled."""
+    arrival = await at.worked(150)
+    await at.money_left(0)
+    await rounds(at, 1)
+    with at.record.engine.begin() as connection:
+        connection.execute(update(ledger_rows).values(tries=2000))
+    other = await at.worked(150)
+    await rounds(at, 2)
+    payment = await at.payment(arrival)
+    assert (payment.state, payment.tries > 2000) == (LedgerState.SENDING, True)
+    await at.money_left(1000)
+    await rounds(at, 2)
+    for each in (arrival, other):
+        assert await at.got(each) == ([50], [100])
+
+
 # --- The budget ----------------------------------------------------------------------------------
 
 

@@ -107,6 +107,15 @@ async def test_what_does_not_fit_together_is_refused(
     assert rows_of(record, tables.audit) == []
 
 
+async def test_an_amount_that_holds_already_keeps_no_other_change_back(record: Record) -> None:
+    await change(record, pay_complete=1_500)
+    lower = replace(FILE, rules=Rules(pay=Pay(complete=100)))
+    await change(record, lower, pay_complete=1_500, grace_s=45.0)
+    assert await changes(record) == {"pay_complete": 1_500, "grace_s": 45.0}
+    with pytest.raises(CannotChange, match=r"pay\.complete must not be more than 10\.00"):
+        await change(record, lower, pay_complete=1_501, grace_s=45.0)
+
+
 @pytest.mark.parametrize("state", [HitState.WANTED, HitState.OPEN, HitState.CLOSED])
 async def test_pay_does_not_fall_below_what_approving_pays(record: Record, state: HitState) -> None:
     add(record, hit(state))

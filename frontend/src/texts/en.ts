@@ -50,8 +50,8 @@ export const en = {
       pay === null
         ? "If your partner leaves, you finish alone."
         : `If your partner leaves, you finish alone and are paid the same ${pay}.`,
-    payWait: (limit: string, rate: string) =>
-      `If nobody can be found, you may hand the work in after ${limit} and are paid ${rate} for every minute you waited.`,
+    payWait: (limit: string, rate: string, most: string) =>
+      `If nobody can be found, you may hand the work in after ${limit} and are paid ${rate} for every minute you waited, up to ${most}.`,
     payNoWait: (limit: string, paid: boolean) =>
       `If nobody can be found, you may stop after ${limit}.${paid ? " Waiting alone is not paid." : ""}`,
     payLeave: "If you leave in the middle, you give up the pay for the dialog.",
@@ -274,8 +274,8 @@ export const en = {
     againNote: "If you like, start over with somebody else instead.",
     againPay: (pay: string) =>
       `The new dialog pays ${pay}; what you have written in this one is then not paid.`,
-    againWait: (rate: string) =>
-      `If nobody comes, you are paid ${rate} for every minute since you began to wait.`,
+    againWait: (rate: string, most: string) =>
+      `If nobody comes, you are paid ${rate} for every minute since you began to wait, up to ${most}.`,
     againNoWait: "If nobody comes, nothing is paid: waiting alone is not.",
     againUnpaid: "What you have written in this one then stays unfinished.",
   },

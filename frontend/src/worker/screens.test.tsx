@@ -235,7 +235,7 @@ describe("leaving", () => {
 
 describe("a partner who leaves early", () => {
   it.each([
-    ["solo-early", {}, ["only just begun", "new dialog pays $1.50", "in this one is then not paid", "$0.10 for every minute"]],
+    ["solo-early", {}, ["only just begun", "new dialog pays $1.50", "in this one is then not paid", "$0.10 for every minute", "up to $1.50"]],
     ["solo-again", {}, ["in this one is then not paid", "$0.10 for every minute"]],
     ["solo-again", { waiting_per_minute: 0 }, ["new dialog pays $1.50", "nothing is paid"]],
     ["solo-again", UNPAID, ["stays unfinished"]],
@@ -247,6 +247,11 @@ describe("a partner who leaves early", () => {
 });
 
 describe("the lobby", () => {
+  it("promises no more for waiting than a dialog pays", () => {
+    show("waiting", "en", { pays: 70 });
+    expect(text("if-nobody")).toContain("$0.70");
+  });
+
   it("offers the choice only after the limit", async () => {
     show(screen("waiting"));
     expect(find("stop-waiting")).toBeNull();

@@ -119,7 +119,7 @@ function PairAgain({ dialog }: { dialog: Dialog }) {
         {t.solo.againNote}{" "}
         {pay === null
           ? t.solo.againUnpaid
-          : `${t.solo.againPay(pay)} ${rate === null ? t.solo.againNoWait : t.solo.againWait(rate)}`}
+          : `${t.solo.againPay(pay)} ${rate === null ? t.solo.againNoWait : t.solo.againWait(rate, pay)}`}
       </p>
       <Button testid="pair-again" busy={attempt.busy} onPress={attempt.go}>
         {t.solo.again}

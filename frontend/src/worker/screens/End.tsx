@@ -219,7 +219,7 @@ function HowPaid({ released: { cents, currency }, submit }: { released: Released
   const inParts = reward !== null && reward < cents;
   const words: string[] = [];
   if (inParts) words.push(t.end.handInParts(money(reward, currency), money(cents - reward, currency)));
-  if (by_hand && reward_after_s) {
+  if (by_hand && reward_after_s && reward !== null) {
     const latest = inParts ? t.end.handInLatestReward : t.end.handInLatest;
     words.push(latest(span(reward_after_s)));
   }

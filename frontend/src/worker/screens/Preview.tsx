@@ -17,7 +17,7 @@ export function Preview({ onBegin }: { onBegin: () => void }) {
   const limit = span(study.lobby_limit_s);
   const wait =
     study.waiting_per_minute > 0
-      ? t.preview.payWait(limit, money(study.waiting_per_minute, study.currency))
+      ? t.preview.payWait(limit, money(study.waiting_per_minute, study.currency), money(study.pays, study.currency))
       : t.preview.payNoWait(limit, pay !== null);
   return (
     <Page screen="preview" title={study.title}>

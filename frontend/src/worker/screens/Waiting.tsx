@@ -108,11 +108,12 @@ function Estimate({ seconds }: { seconds: number | null }) {
   return <>{t.common.aboutMinutes(Math.round(seconds / 60))}</>;
 }
 
-/** Said before the limit has passed. Every begun minute counts, as the server reckons. */
+/** Said before the limit has passed. As the server reckons: every begun minute counts, and waiting
+ * pays no more than the dialog. */
 function Assurance({ lobby }: { lobby: Lobby }) {
   const { t, span, money } = useLocale();
   const study = useStudy();
-  const cents = Math.ceil(lobby.limit_s / 60) * study.waiting_per_minute;
+  const cents = Math.min(Math.ceil(lobby.limit_s / 60) * study.waiting_per_minute, study.pays);
   const limit = span(lobby.limit_s);
   return (
     <Note tone="calm" silent testid="if-nobody">
