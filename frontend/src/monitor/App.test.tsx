@@ -186,7 +186,9 @@ describe("the live view", () => {
   });
 
   it("says since when it is not live", async () => {
+    const clockOfThePage = vi.spyOn(Date, "now").mockReturnValue(data.NOW * 1_000);
     await open("/monitor", {}, { link: "lost" });
+    clockOfThePage.mockRestore();
     expect(text("lost")).toMatch(/has been lost since \d\d:\d\d:\d\d/);
     expect(text("status")).toContain("Not live");
   });
