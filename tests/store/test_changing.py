@@ -68,7 +68,11 @@ async def test_a_change_is_kept_with_who_and_why(record: Record) -> None:
     await change(record, pay_complete=180, grace_s=60.0)
     # What is as in the file is no change.
     assert await changes(record) == {"pay_complete": 180}
-    first, second = sorted(rows_of(record, tables.audit), key=lambda row: len(row["before"]))
+    first, second = sorted(
+        rows_of(record, tables.audit),
+        key=lambda row: orjson.loads(row["before"])["changes"]["grace_s"],
+        reverse=True,
+    )
     assert (first["action"], first["at"]) == ("study.change", 5.0)
     assert orjson.loads(first["after"]) == {
         "changes": {"grace_s": 45.0, "pay_complete": 200},

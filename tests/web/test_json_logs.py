@@ -58,6 +58,7 @@ async def test_the_log_of_a_study_names_nobody(
     await asker.shows("released")
     await asker.do("finish", {"feedback": "a wonderful study"})
     await people[2].drop()
+    await people[2].until(lambda: people[2].connections == 2)
     # What goes wrong is told with what it was about, and so with the most words.
     service = server.service
     dialogs = service.dialogs
