@@ -44,7 +44,10 @@ async def test_the_lobby_and_the_board_move_by_themselves(
         one, other = await stage.person(), await stage.person()
         await one.ready()
         await expect(waiting).to_have_count(1, timeout=WAIT_MS)
-        await expect(waiting.locator(".lobby-wait")).to_have_text("0:02", timeout=WAIT_MS)
+        waited = waiting.locator(".lobby-wait")
+        before = await waited.inner_text()
+        # It goes up by itself; from where, a busy machine decides.
+        await expect(waited).not_to_have_text(before, timeout=WAIT_MS)
         await other.ready()
         await one.start()
         await other.start()
